@@ -1,0 +1,118 @@
+"""The one error family. Each has a stable code; only the HTTP edge knows statuses."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import msgspec
+
+
+class FieldError(msgspec.Struct, frozen=True):
+    """One thing wrong with the input.
+
+    field: the wire path, like `Requirements[0].Identifier`, or the query parameter's name.
+    message: what is allowed there.
+    """
+
+    field: str
+    message: str
+
+
+class PenstockError(Exception):
+    """Base of every error that a caller can be told about."""
+
+    code: ClassVar[str] = "error"
+    title: ClassVar[str] = "Error"
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail or self.title
+
+
+class Invalid(PenstockError):
+    """The input cannot be accepted; `errors` lists every bad field."""
+
+    code = "invalid"
+    title = "The request is not valid"
+
+    def __init__(self, errors: Iterable[FieldError], detail: str = "") -> None:
+        self.errors = tuple(errors)
+        super().__init__(detail or "; ".join(f"{e.field}: {e.message}" if e.field else e.message for e in self.errors))
+
+    @classmethod
+    def one(cls, field: str, message: str) -> "Invalid":
+        return cls([FieldError(field, message)])
+
+
+class Unauthenticated(PenstockError):
+    """Who calls is unknown: no credential, or one that does not hold."""
+
+    code = "unauthenticated"
+    title = "Valid credentials are needed"
+
+
+class Forbidden(PenstockError):
+    """Who calls is known and may not do this."""
+
+    code = "forbidden"
+    title = "Not allowed"
+
+
+class NotFound(PenstockError):
+    """The thing named does not exist, or is deleted or expired."""
+
+    code = "not-found"
+    title = "Not found"
+
+    @classmethod
+    def of(cls, kind: str, key: object) -> "NotFound":
+        return cls(f"{kind} '{key}' does not exist")
+
+
+class NameTaken(PenstockError):
+    """Another entity of the kind has this unique name."""
+
+    code = "name-taken"
+    title = "The name is taken"
+
+
+class Stale(PenstockError):
+    """The ETag given is not the current one; nothing was changed."""
+
+    code = "stale"
+    title = "The entity was changed meanwhile"
+
+
+class TooLarge(PenstockError):
+    """The body exceeds the limit of its operation."""
+
+    code = "too-large"
+    title = "The body is too large"
+
+
+class UnsupportedMedia(PenstockError):
+    """The body's media type is not one the operation reads."""
+
+    code = "unsupported-media-type"
+    title = "The media type is not supported"
+
+
+class TooManyRequests(PenstockError):
+    """A rate limit holds; `retry_after` is seconds."""
+
+    code = "too-many-requests"
+    title = "Too many requests"
+
+    def __init__(self, detail: str = "", retry_after: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class Unavailable(PenstockError):
+    """Broker or database is away; `retry_after` is seconds."""
+
+    code = "unavailable"
+    title = "Temporarily unavailable"
+
+    def __init__(self, detail: str = "", retry_after: int = 2) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after

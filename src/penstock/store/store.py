@@ -1,0 +1,108 @@
+"""The store as the services see it. SQLite and PostgreSQL implement it and pass one conformance suite."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID
+
+import msgspec
+
+from penstock.store.definition import Collection, Journal, T, Value
+from penstock.store.write import Write
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition on a column: `op` is one of = != < <= > >= in prefix. `in` takes a sequence."""
+
+    column: str
+    op: str
+    value: Value | Sequence[Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A stored document. body: the JSON bytes, not decoded."""
+
+    id: UUID
+    e_tag: str
+    body: bytes
+
+
+class Store(Protocol):
+    async def open(self, collections: Sequence[Collection[Any]], journals: Sequence[Journal[Any]]) -> None:
+        """Connects and brings the schema up to the definitions: new tables, new columns filled from the bodies.
+
+        Replicas may do this at once. Raises Unavailable when the database cannot be reached.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+    async def ready(self) -> bool:
+        """Whether the database answers a trivial query within a second."""
+        ...
+
+    async def commit(self, writes: Sequence[Write]) -> None:
+        """All or none; returns once durable. Raises NameTaken, NotFound, Stale, Unavailable."""
+        ...
+
+    async def get(self, collection: Collection[Any], id: UUID) -> Document | None:
+        """The live document, else None."""
+        ...
+
+    async def find(self, collection: Collection[Any], column: str, value: Value) -> Document | None:
+        """The live document with this value in a unique column (KEY columns compare without case)."""
+        ...
+
+    async def sealed(self, collection: Collection[Any], id: UUID) -> bytes | None:
+        """What was sealed beside the live document."""
+        ...
+
+    async def list(
+        self,
+        collection: Collection[Any],
+        where: Sequence[Where] = (),
+        *,
+        skip: int = 0,
+        limit: int = 1000,
+        order: str | None = None,
+    ) -> list[Document]:
+        """Live documents, newest first by creation, or ascending by the column `order`."""
+        ...
+
+    async def count(self, collection: Collection[Any], where: Sequence[Where] = ()) -> int: ...
+
+    async def values(
+        self, collection: Collection[Any], columns: Sequence[str], where: Sequence[Where] = ()
+    ) -> list[tuple[Value, ...]]:
+        """The values of indexed columns of all live documents, bodies untouched. `id` and `e_tag` may be asked for."""
+        ...
+
+    async def entries(
+        self,
+        journal: Journal[Any],
+        where: Sequence[Where] = (),
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        skip: int = 0,
+        limit: int = 1000,
+        oldest_first: bool = False,
+    ) -> list[bytes]:
+        """The JSON bytes of entries with since <= time < until, newest first unless asked otherwise."""
+        ...
+
+    async def entry(self, journal: Journal[Any], key: str) -> bytes | None: ...
+
+    async def count_entries(self, journal: Journal[Any], where: Sequence[Where] = ()) -> int: ...
+
+    async def purge(self, now: datetime, deleted_after: timedelta) -> int:
+        """Removes for good what was deleted or expired that long ago and journal entries past their keep."""
+        ...
+
+
+def decode(body: bytes, type: type[T]) -> T:
+    """A stored body as its Struct; fields the Struct no longer has are passed over."""
+    ...
