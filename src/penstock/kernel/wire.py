@@ -32,6 +32,7 @@ class WireMeta(msgspec.StructMeta):
         return super().__new__(mcls, name, bases, namespace, **options)
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class Wire(msgspec.Struct, metaclass=WireMeta, rename=wire_name, forbid_unknown_fields=True):
     """Base of every type of the HTTP API and of the messages on the bus."""
 

@@ -1,0 +1,55 @@
+"""The subjects that servers and agents meet on. An agent may publish below `agent.<its id>.` and read `to.<its id>.`"""
+
+from uuid import UUID
+
+REPORT_STREAM = "AGENTS"
+REPORTS = "agent.*.report.>"
+SERVERS = "servers"
+"""Queue group of the server replicas: each request is answered by one of them."""
+
+PING = "ping"
+DIGEST = "digest"
+WORK = "work"
+VARIABLES = "variables"
+SCHEDULES = "schedules"
+FLOWS = "flows"
+LOGS = "logs"
+
+
+def report(agent: UUID | str, kind: str) -> str:
+    """Where an agent reports; `*` as agent is every agent."""
+    return f"agent.{agent}.report.{kind}"
+
+
+def ask(agent: UUID | str, what: str) -> str:
+    """Where an agent asks the servers."""
+    return f"agent.{agent}.ask.{what}"
+
+
+def ping(agent: UUID | str) -> str:
+    return f"agent.{agent}.{PING}"
+
+
+def changed(agent: UUID | str) -> str:
+    """Where servers tell an agent that its work changed; body: names, one per line, or nothing for all."""
+    return f"to.{agent}.changed"
+
+
+def inbox(agent: UUID | str) -> str:
+    """Prefix of an agent's reply subjects."""
+    return f"_INBOX.{agent}"
+
+
+def agent_of(subject: str) -> UUID:
+    """The agent that a report, request or ping subject belongs to. Raises ValueError."""
+    return UUID(subject.split(".")[1])
+
+
+def schedule_stream(schedule: str) -> str:
+    """The message stream of a schedule."""
+    return f"schedule-{schedule}"
+
+
+def stream_subject(stream: str) -> str:
+    """Where messages of a platform stream are published."""
+    return f"stream.{stream}"

@@ -1,0 +1,84 @@
+"""Desired state: what an agent asks the servers for, and what they answer.
+
+The agent compares the digest with what it runs and asks for the items whose stamp differs.
+"""
+
+from datetime import datetime
+from enum import IntEnum
+
+from penstock.kernel.wire import Map, Wire
+
+
+class IntegrationStatusEnum2(IntEnum):
+    """What an operator asked of a flow."""
+
+    STOPPED = 0
+    STARTED = 1
+    UNKNOWN = 2
+
+
+class DigestQuery(Wire):
+    """Asks for the names of all work of this agent, in name order after `after`."""
+
+    after: str | None = None
+
+
+class DigestEntry(Wire):
+    """stamp changes whenever the item does."""
+
+    name: str
+    stamp: str
+
+
+class Digest(Wire):
+    """One page. next: what to pass as `after`; None when it is the last."""
+
+    entries: list[DigestEntry]
+    next: str | None = None
+
+
+class WorkQuery(Wire):
+    """Asks for items by name; one that the answer lacks is no longer this agent's."""
+
+    names: list[str]
+
+
+class WorkItem(Wire):
+    """A flow as an agent is to have it.
+
+    spec: Camel YAML DSL. since: when this version or request was made; due times after it are this version's.
+    schedule: name of the Schedule that generated the flow, if one did.
+    """
+
+    name: str
+    stamp: str
+    version: str
+    requested: IntegrationStatusEnum2
+    since: datetime
+    spec: str
+    schedule: str | None = None
+    variables: Map | None = None
+
+
+class WorkAnswer(Wire):
+    """The items asked for, as many as fit; the agent asks again for the others listed in `left`."""
+
+    items: list[WorkItem]
+    left: list[str]
+
+
+class VariableQuery(Wire):
+    """Asks for the values of variables that the agent's work refers to."""
+
+    names: list[str]
+
+
+class VariableValue(Wire):
+    value: str
+    is_secret: bool
+
+
+class VariableAnswer(Wire):
+    """Values by the names asked for; a name without a value is absent."""
+
+    values: dict[str, VariableValue]

@@ -1,0 +1,34 @@
+"""What an operation can answer besides a Struct, a list of them, a scalar or nothing."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from penstock.kernel.wire import join_array
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Encoded(Generic[T]):
+    """JSON of a T that is encoded already, as the store keeps it.
+
+    e_tag: sent as ETag header.
+    next_skip: where the next page begins; sent as `Link: rel="next"`.
+    """
+
+    body: bytes
+    e_tag: str | None = None
+    next_skip: int | None = None
+
+    @classmethod
+    def array(cls, items: list[bytes], next_skip: int | None = None) -> "Encoded[T]":
+        return cls(join_array(items), next_skip=next_skip)
+
+
+@dataclass(frozen=True)
+class File:
+    """The contract's `file`: a stream in its own media type; empty for deletes, starts and stops."""
+
+    content: bytes = b""
+    media_type: str = "application/octet-stream"
+    file_name: str | None = None

@@ -1,0 +1,76 @@
+"""Configuration kinds: what `PUT /configuration` can apply. One file per kind, in its area's `kinds/` folder."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+
+import msgspec
+
+from penstock.kernel.actor import Actor
+from penstock.kernel.wire import WireMeta, document_name
+from penstock.store.write import Write
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
+class Spec(msgspec.Struct, metaclass=WireMeta, rename=document_name, forbid_unknown_fields=True):
+    """Base of the `spec` part of configuration documents; field names are camelCase there.
+
+    Docstrings of the fields (msgspec.Meta descriptions) are the kind's documentation.
+    """
+
+
+class Metadata(Spec):
+    """Which object a document is about.
+
+    name: unique per kind, compared without case.
+    state: `present` (default) or `absent`, which removes it.
+    """
+
+    name: str
+    description: str | None = None
+    category: str | None = None
+    state: str = "present"
+
+
+S = TypeVar("S", bound=Spec)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What applying one document will do.
+
+    action: create, change, remove or keep (nothing differs).
+    before, after: the object as configuration shows it, without secrets, for differences.
+    writes: committed together with those of all other documents.
+    prepare: run before the commit; must be idempotent and harmless when the commit then fails.
+    finish: run after the commit; must be repeated by the area on start, should the process die in between.
+    """
+
+    action: str
+    before: Any = None
+    after: Any = None
+    writes: Sequence[Write] = ()
+    prepare: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+    finish: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+
+
+class ConfigurationKind(ABC, Generic[S]):
+    """One kind of configuration document. Subclasses are found in the `kinds/` folder of their area.
+
+    kind: the document's `kind`; spec: the Struct of its `spec`.
+    """
+
+    kind: ClassVar[str]
+    spec: type[S]
+
+    @abstractmethod
+    async def plan(self, metadata: Metadata, spec: S, actor: Actor) -> Plan:
+        """What applying the document would do; changes nothing.
+
+        Raises Invalid with fields named from the document's root, such as `spec.cron` or `metadata.name`.
+        """
+
+    @abstractmethod
+    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
+        """What removing the object would do; `keep` when there is none."""

@@ -1,0 +1,202 @@
+"""Operations of the HTTP API, declared on handler methods; the server binds them to its web framework.
+
+A handler's signature is its contract: path and query parameters, `Body[T]`, `Filter[T]`, `Actor`, and what it returns.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, get_type_hints
+
+import msgspec
+
+from penstock.kernel.actor import Role
+from penstock.kernel.errors import FieldError, Forbidden, Invalid, Unauthenticated
+from penstock.kernel.shape import shape_of
+from penstock.kernel.wire import encode, wire_name
+from penstock.resource.answer import Encoded, File
+from penstock.resource.call import Call
+from penstock.resource.parameter import Parameter, Place, parameters_of, parse_query, parse_text, read_body
+
+Handler = Callable[..., Awaitable[Any]]
+H = TypeVar("H", bound=Handler)
+
+MIB = 1 << 20
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What the decorator on a handler says.
+
+    roles: who may call; any of them suffices; none means open to everyone.
+    own: the path or query parameter that must be an agent caller's own id.
+    bodiless: error statuses answered without a body (specification 3, Errors).
+    limit: the largest body in bytes.
+    beyond: not in the specification's endpoint list.
+    """
+
+    method: str
+    path: str
+    roles: tuple[Role, ...]
+    status: int = 200
+    own: str | None = None
+    bodiless: frozenset[int] = frozenset()
+    limit: int = MIB
+    beyond: bool = False
+
+
+def operation(
+    method: str,
+    path: str,
+    *roles: Role,
+    status: int = 200,
+    own: str | None = None,
+    bodiless: frozenset[int] = frozenset(),
+    limit: int = MIB,
+    beyond: bool = False,
+) -> Callable[[H], H]:
+    """Declares a handler method as an operation. See Declaration for the options."""
+
+    def declare(handler: H) -> H:
+        declaration = Declaration(method, path, roles, status, own, bodiless, limit, beyond)
+        handler.__operation__ = declaration  # type: ignore[attr-defined]
+        return handler
+
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response, ready to be sent."""
+
+    status: int
+    body: bytes
+    media_type: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Operation:
+    """A declared handler bound to its object."""
+
+    def __init__(self, area: str, handler: Handler) -> None:
+        self.declaration: Declaration = handler.__operation__  # type: ignore[attr-defined]
+        self.area = area
+        self.handler = handler
+        self.docs = (handler.__doc__ or "").strip()
+        self.path_names = re.findall(r"\{(\w+)\}", self.declaration.path)
+        self.parameters = parameters_of(handler, set(self.path_names))
+        self.returns = get_type_hints(handler, include_extras=True).get("return")
+        self.query = {p.name: p for p in _query_parameters(self.parameters)}
+        self._from_path = [p for p in self.parameters if p.place is Place.PATH]
+        self._body = next((p for p in self.parameters if p.place is Place.BODY), None)
+
+    @property
+    def body(self) -> Parameter | None:
+        """The parameter that takes the request's body."""
+        return self._body
+
+    async def __call__(self, call: Call) -> Answer:
+        """Authorises, parses, calls the handler and encodes what it returns."""
+        self._authorise(call)
+        arguments = await self._arguments(call)
+        return self._answer(await self.handler(**arguments), call)
+
+    def _authorise(self, call: Call) -> None:
+        if not self.declaration.roles:
+            return
+        if call.actor is None:
+            raise Unauthenticated
+        if not any(call.actor.may(role) for role in self.declaration.roles):
+            needed = " or ".join(self.declaration.roles)
+            raise Forbidden(f"this operation needs the role {needed}")
+
+    async def _arguments(self, call: Call) -> dict[str, Any]:
+        errors: list[FieldError] = []
+        arguments: dict[str, Any] = {}
+        for p in self._from_path:
+            arguments[p.argument] = parse_text(p.name, [call.path_values[p.name]], p.shape, errors)
+        query = parse_query(call.query, self.query, errors)
+        if self._body is not None:
+            try:
+                arguments[self._body.argument] = await read_body(call, self._body.shape, self.declaration.limit)
+            except Invalid as error:
+                errors += error.errors
+        if errors:
+            raise Invalid(errors)
+        for p in self.parameters:
+            self._fill(p, call, query, arguments)
+        self._check_own(call, arguments)
+        return arguments
+
+    def _fill(self, p: Parameter, call: Call, query: dict[str, Any], arguments: dict[str, Any]) -> None:
+        match p.place:
+            case Place.QUERY if p.name in query:
+                arguments[p.argument] = query[p.name]
+            case Place.FILTER:
+                fields = msgspec.structs.fields(p.shape.type)
+                given = {f.name: query[f.encode_name] for f in fields if f.encode_name in query}
+                arguments[p.argument] = p.shape.type(**given)
+            case Place.ACTOR:
+                arguments[p.argument] = call.actor
+            case Place.CALL:
+                arguments[p.argument] = call
+            case Place.IF_MATCH:
+                arguments[p.argument] = _if_match(call)
+
+    def _check_own(self, call: Call, arguments: dict[str, Any]) -> None:
+        own, actor = self.declaration.own, call.actor
+        if own and actor and actor.agent_id is not None and arguments[own] != actor.agent_id:
+            raise Forbidden("an agent may only use its own id")
+
+    def _answer(self, result: Any, call: Call) -> Answer:
+        status = self.declaration.status
+        match result:
+            case None:
+                return Answer(status, b"", "")
+            case Encoded():
+                return Answer(status, result.body, JSON, _headers(result.e_tag, result.next_skip, call))
+            case File():
+                named = ((_DISPOSITION, f'attachment; filename="{result.file_name}"'),) if result.file_name else ()
+                return Answer(status, result.content, result.media_type, named)
+            case Answer():
+                return result
+        return Answer(status, encode(result), JSON, _headers(getattr(result, "e_tag", None), None, call))
+
+
+_DISPOSITION = "content-disposition"
+
+
+def operations_of(area: str, handlers: object) -> list[Operation]:
+    """The operations declared on an object's methods."""
+    methods = [getattr(handlers, name) for name in dir(type(handlers)) if not name.startswith("__")]
+    return [Operation(area, cast(Handler, method)) for method in methods if hasattr(method, "__operation__")]
+
+
+def _query_parameters(parameters: list[Parameter]) -> list[Parameter]:
+    found = [p for p in parameters if p.place is Place.QUERY]
+    for p in parameters:
+        if p.place is Place.FILTER:
+            for field in msgspec.structs.fields(p.shape.type):
+                shape = shape_of(field.type)
+                found.append(Parameter(wire_name(field.name), field.name, Place.QUERY, shape, field.default))
+    return found
+
+
+def _headers(e_tag: str | None, next_skip: int | None, call: Call) -> tuple[tuple[str, str], ...]:
+    headers: tuple[tuple[str, str], ...] = ()
+    if e_tag:
+        headers += (("etag", f'"{e_tag}"'),)
+    if next_skip is not None:
+        headers += (("link", f'<{_next_address(call, next_skip)}>; rel="next"'),)
+    return headers
+
+
+def _next_address(call: Call, next_skip: int) -> str:
+    parts = [p for p in call.query.decode("ascii").split("&") if p and not p.startswith("Skip=")]
+    return f"{call.path}?{'&'.join([*parts, f'Skip={next_skip}'])}"
+
+
+def _if_match(call: Call) -> str | None:
+    given = call.headers.get("if-match", "").strip().removeprefix("W/").strip('"')
+    return None if given in ("", "*") else given

@@ -1,0 +1,67 @@
+"""What areas need of each other, as interfaces. The server fills each port with the area that provides it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from penstock.kernel.actor import Actor
+from penstock.protocol.capability import AgentCapability
+from penstock.store.write import Write
+
+
+@dataclass(frozen=True)
+class KnownAgent:
+    """An agent as other areas see it. works: registered and not deprecated; online: pinged lately."""
+
+    id: UUID
+    name: str
+    capabilities: Sequence[AgentCapability]
+    works: bool
+    online: bool
+
+
+class AgentDirectory(Protocol):
+    """Provided by `agents`."""
+
+    async def agents(self) -> Sequence[KnownAgent]:
+        """Every agent; answered from memory, at most a second old."""
+        ...
+
+
+@dataclass(frozen=True)
+class GeneratedFlow:
+    """A flow that another resource makes. spec: Camel YAML DSL; requirements: (identifier, value) pairs."""
+
+    name: str
+    category: str
+    spec: str
+    requirements: Mapping[str, str]
+    labels: Sequence[str] = ()
+
+
+class GeneratedFlows(Protocol):
+    """Provided by `flows`: flows that are made, changed and removed with the resource that generates them."""
+
+    async def plan_put(self, flow: GeneratedFlow, actor: Actor) -> Sequence[Write]:
+        """The writes that create the flow started, or change it; none when nothing differs.
+
+        Raises Invalid when the spec is no flow.
+        """
+        ...
+
+    async def plan_remove(self, name: str, actor: Actor) -> Sequence[Write]:
+        """The writes that remove the flow; none when there is no such flow."""
+        ...
+
+    async def announce(self, name: str) -> None:
+        """Tells the agents that the flow changed; call it after the commit."""
+        ...
+
+
+class Variables(Protocol):
+    """Provided by `variables`."""
+
+    async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
+        """name -> (value, is_secret) of those that exist; names compared without case, keys as asked for."""
+        ...
