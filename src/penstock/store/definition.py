@@ -9,7 +9,9 @@ from typing import Generic, TypeVar
 import msgspec
 
 T = TypeVar("T", bound=msgspec.Struct)
-Value = str | int | float | bool | None
+Value = str | int | float | bool | datetime | None
+"""What a column is filled from and compared with. Read back, a bool or datetime is an int; datetimes count
+microseconds since 1970."""
 
 
 class ColumnType(Enum):

@@ -6,15 +6,19 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-import msgspec
-
-from penstock.store.definition import Collection, Journal, T, Value
+from penstock.store.body import decode as decode
+from penstock.store.definition import Collection, Journal, Value
+from penstock.store.migration import Migration
 from penstock.store.write import Write
 
 
 @dataclass(frozen=True)
 class Where:
-    """A condition on a column: `op` is one of = != < <= > >= in prefix. `in` takes a sequence."""
+    """A condition on a column; documents also have the columns `id` and `e_tag`.
+
+    op: one of = != < <= > >= in prefix. `in` takes a sequence of up to 30,000 values.
+    None is equal to None only, and neither less nor greater than anything.
+    """
 
     column: str
     op: str
@@ -30,22 +34,39 @@ class Document:
     body: bytes
 
 
+Documents = list[Document]
+Bodies = list[bytes]
+Rows = list[tuple[Value, ...]]
+
+
 class Store(Protocol):
-    async def open(self, collections: Sequence[Collection[Any]], journals: Sequence[Journal[Any]]) -> None:
+    async def open(
+        self,
+        collections: Sequence[Collection[Any]],
+        journals: Sequence[Journal[Any]],
+        migrations: Sequence[Migration] = (),
+    ) -> None:
         """Connects and brings the schema up to the definitions: new tables, new columns filled from the bodies.
 
-        Replicas may do this at once. Raises Unavailable when the database cannot be reached.
+        Columns and indexes that are no longer defined go, tables stay. Replicas may do this at once.
+        Raises Unavailable when the database cannot be reached, Invalid when it is not one of Penstock's, was
+        written by a newer release, or holds a body that cannot be read.
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finishes the commits that were begun; later calls raise Unavailable."""
+        ...
 
     async def ready(self) -> bool:
         """Whether the database answers a trivial query within a second."""
         ...
 
     async def commit(self, writes: Sequence[Write]) -> None:
-        """All or none; returns once durable. Raises NameTaken, NotFound, Stale, Unavailable."""
+        """All or none; returns once durable.
+
+        Raises NameTaken, NotFound, Stale, Unavailable, and Invalid for a value that is too long for its column.
+        """
         ...
 
     async def get(self, collection: Collection[Any], id: UUID) -> Document | None:
@@ -68,16 +89,17 @@ class Store(Protocol):
         skip: int = 0,
         limit: int = 1000,
         order: str | None = None,
-    ) -> list[Document]:
+    ) -> Documents:
         """Live documents, newest first by creation, or ascending by the column `order`."""
         ...
 
     async def count(self, collection: Collection[Any], where: Sequence[Where] = ()) -> int: ...
 
-    async def values(
-        self, collection: Collection[Any], columns: Sequence[str], where: Sequence[Where] = ()
-    ) -> list[tuple[Value, ...]]:
-        """The values of indexed columns of all live documents, bodies untouched. `id` and `e_tag` may be asked for."""
+    async def values(self, collection: Collection[Any], columns: Sequence[str], where: Sequence[Where] = ()) -> Rows:
+        """The values of indexed columns of all live documents, oldest first, bodies untouched.
+
+        `id` and `e_tag` may be asked for. KEY columns come back in lower case, bools and datetimes as integers.
+        """
         ...
 
     async def entries(
@@ -90,7 +112,7 @@ class Store(Protocol):
         skip: int = 0,
         limit: int = 1000,
         oldest_first: bool = False,
-    ) -> list[bytes]:
+    ) -> Bodies:
         """The JSON bytes of entries with since <= time < until, newest first unless asked otherwise."""
         ...
 
@@ -101,8 +123,3 @@ class Store(Protocol):
     async def purge(self, now: datetime, deleted_after: timedelta) -> int:
         """Removes for good what was deleted or expired that long ago and journal entries past their keep."""
         ...
-
-
-def decode(body: bytes, type: type[T]) -> T:
-    """A stored body as its Struct; fields the Struct no longer has are passed over."""
-    ...

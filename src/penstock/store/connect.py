@@ -1,0 +1,28 @@
+"""From a database URL to a store."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from penstock.kernel.clock import Clock
+from penstock.kernel.errors import Invalid
+from penstock.store.sqlite import SqliteStore
+from penstock.store.store import Store
+from penstock.store.upgrade import SETTING
+
+_ALLOWED = "must be like 'sqlite:////var/lib/penstock/penstock.db' or 'postgresql://user@host/database'"
+
+
+def store_for(url: str, clock: Clock | None = None) -> Store:
+    """The store for `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://...`, not opened yet.
+
+    Raises Invalid, naming the setting and never repeating the URL, which may hold a password.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise Invalid.one(SETTING, _ALLOWED) from None
+    match parts.scheme:
+        case "sqlite" if not parts.netloc and len(parts.path) > 1 and not (parts.query or parts.fragment):
+            return SqliteStore(Path(unquote(parts.path[1:])), clock)
+        case _:
+            raise Invalid.one(SETTING, _ALLOWED)

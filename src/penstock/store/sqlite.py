@@ -1,0 +1,160 @@
+"""The store on SQLite: one file, one writer thread, readers that never wait for it."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from penstock.kernel.clock import Clock, SystemClock
+from penstock.kernel.errors import Invalid, Unavailable
+from penstock.store.catalog import Catalog
+from penstock.store.definition import Collection, Journal
+from penstock.store.dialect import SQLITE
+from penstock.store.group_commit import GroupCommit
+from penstock.store.migration import Migration
+from penstock.store.sql_store import Found, SqlStore
+from penstock.store.sqlite_errors import away, primary_code
+from penstock.store.sqlite_readers import SqliteReaders, query
+from penstock.store.statement import Conflict, R, Result, Statement, Steps
+from penstock.store.upgrade import SETTING, Upgrade
+
+APPLICATION_ID = 0x50454E53  # "PENS", in the file's header
+_READERS = 4
+_FOREIGN = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+
+class SqliteStore(SqlStore):
+    """A Store in one file.
+
+    busy_timeout: seconds to wait for another process that writes to the same file.
+    """
+
+    def __init__(self, path: Path, clock: Clock | None = None, busy_timeout: float = 5.0) -> None:
+        super().__init__(SQLITE, clock or SystemClock())
+        self._path = path
+        self._busy_timeout = busy_timeout
+        self._writer: GroupCommit | None = None
+        self._readers: SqliteReaders | None = None
+        self._reader: sqlite3.Connection | None = None
+
+    async def open(
+        self,
+        collections: Sequence[Collection[Any]],
+        journals: Sequence[Journal[Any]],
+        migrations: Sequence[Migration] = (),
+    ) -> None:
+        upgrade = Upgrade(SQLITE, [*collections, *journals], migrations)
+        connection = await asyncio.to_thread(self._open_for_writing, upgrade)
+        self._catalog = Catalog(SQLITE, collections, journals)
+        self._writer = GroupCommit(connection)
+        self._readers = SqliteReaders(self._open_for_reading, _READERS)
+        self._reader = self._open_for_reading()
+
+    async def close(self) -> None:
+        if self._writer is not None:
+            await self._writer.stop()
+        if self._readers is not None:
+            await self._readers.stop()
+        if self._reader is not None:
+            self._reader.close()
+        self._writer = self._readers = self._reader = None
+
+    async def ready(self) -> bool:
+        try:
+            async with asyncio.timeout(1):
+                await self._scan(Statement("SELECT count(*) FROM penstock_schema"))
+        except (Unavailable, TimeoutError):
+            return False
+        return True
+
+    async def _point(self, statement: Statement) -> Found:
+        if self._reader is None:
+            raise Unavailable("the store is closed")
+        return query(self._reader, statement)
+
+    async def _scan(self, statement: Statement) -> Found:
+        if self._readers is None:
+            raise Unavailable("the store is closed")
+        return await self._readers.run(statement)
+
+    async def _write(self, steps: Callable[[], Steps[R]]) -> R:
+        if self._writer is None:
+            raise Unavailable("the store is closed")
+        return await self._writer.run(lambda connection: run(connection, steps()))
+
+    def _open_for_writing(self, upgrade: Upgrade) -> sqlite3.Connection:
+        """Raises Invalid, naming the setting, for a file that is damaged or not Penstock's."""
+        try:
+            connection = self._connect()
+            try:
+                _prepare(connection, upgrade)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            if primary_code(error) in _FOREIGN:
+                raise Invalid.one(SETTING, f"{self._path} is damaged or not a database: {error}") from error
+            unavailable = away(error)
+            if unavailable is None:
+                raise
+            raise Unavailable(f"{self._path}: {unavailable.detail}") from error
+        return connection
+
+    def _open_for_reading(self) -> sqlite3.Connection:
+        connection = self._connect()
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self._path,
+            timeout=self._busy_timeout,
+            isolation_level=None,
+            check_same_thread=False,  # opened in one thread, then used by one other
+            cached_statements=500,
+        )
+
+
+def run(connection: sqlite3.Connection, steps: Steps[R]) -> R:
+    """Drives a procedure to its end."""
+    try:
+        statements = next(steps)
+        while True:
+            try:
+                results = [_execute(connection, each) for each in statements]
+            except sqlite3.IntegrityError:
+                statements = steps.throw(Conflict())
+            else:
+                statements = steps.send(results)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _execute(connection: sqlite3.Connection, statement: Statement) -> Result:
+    cursor = connection.execute(statement.sql, statement.params)
+    return Result(cursor.fetchall(), cursor.rowcount)
+
+
+def _prepare(connection: sqlite3.Connection, upgrade: Upgrade) -> None:
+    # Nothing is written, the change to WAL included, before the file is known to be ours.
+    _check_ours(connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _check_ours(connection)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        run(connection, upgrade.steps())
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _check_ours(connection: sqlite3.Connection) -> None:
+    [(mark,)] = connection.execute("PRAGMA application_id").fetchall()
+    [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    if mark != APPLICATION_ID and (mark != 0 or tables):
+        raise Invalid.one(SETTING, "the file is the database of another program")

@@ -1,0 +1,35 @@
+"""SQL as a value, and procedures over it that do no I/O themselves.
+
+A procedure yields the statements it wants run and is sent their results, so the same one serves a
+thread on SQLite and a task on PostgreSQL.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+R = TypeVar("R")
+
+
+class Statement(NamedTuple):
+    """SQL and its parameters, in the dialect of one database."""
+
+    sql: str
+    params: Sequence[Any] = ()
+
+
+class Result(NamedTuple):
+    """rows: what a query gave. changed: how many rows a change touched."""
+
+    rows: list[tuple[Any, ...]]
+    changed: int
+
+
+class Conflict(Exception):
+    """A unique index refused one of the statements; thrown into a procedure, never seen by a caller."""
+
+
+Steps = Generator[list[Statement], list[Result], R]
+"""A procedure inside one transaction: yields statements, is sent a Result for each, returns R.
+
+A Conflict is thrown into it when a unique index refuses; whatever it raises rolls the transaction back.
+"""
