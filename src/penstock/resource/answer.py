@@ -1,5 +1,6 @@
 """What an operation can answer besides a Struct, a list of them, a scalar or nothing."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -32,3 +33,13 @@ class File:
     content: bytes = b""
     media_type: str = "application/octet-stream"
     file_name: str | None = None
+
+
+@dataclass(frozen=True)
+class EventStream:
+    """Server-sent events, sent as they come until the caller leaves or the server stops.
+
+    events: encoded events (`id:`, `event:`, `data:` lines and a blank one); closed when the answer ends.
+    """
+
+    events: AsyncIterator[bytes]

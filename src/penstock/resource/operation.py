@@ -4,7 +4,7 @@ A handler's signature is its contract: path and query parameters, `Body[T]`, `Fi
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_type_hints
 
@@ -14,7 +14,7 @@ from penstock.kernel.actor import Role
 from penstock.kernel.errors import FieldError, Forbidden, Invalid, Unauthenticated
 from penstock.kernel.shape import shape_of
 from penstock.kernel.wire import encode, wire_name
-from penstock.resource.answer import Encoded, File
+from penstock.resource.answer import Encoded, EventStream, File
 from penstock.resource.call import Call
 from penstock.resource.parameter import Parameter, Place, parameters_of, parse_query, parse_text, read_body
 
@@ -23,6 +23,7 @@ H = TypeVar("H", bound=Handler)
 
 MIB = 1 << 20
 JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,13 @@ def operation(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response, ready to be sent."""
+    """A response, ready to be sent: `body`, or what `stream` yields."""
 
     status: int
     body: bytes
     media_type: str
     headers: tuple[tuple[str, str], ...] = ()
+    stream: AsyncIterator[bytes] | None = None
 
 
 class Operation:
@@ -159,11 +161,14 @@ class Operation:
             case File():
                 named = ((_DISPOSITION, f'attachment; filename="{result.file_name}"'),) if result.file_name else ()
                 return Answer(status, result.content, result.media_type, named)
+            case EventStream():
+                return Answer(status, b"", EVENT_STREAM, _UNCACHED, result.events)
             case Answer():
                 return result
         return Answer(status, encode(result), JSON, _headers(getattr(result, "e_tag", None), None, call))
 
 
+_UNCACHED = (("cache-control", "no-store"),)
 _DISPOSITION = "content-disposition"
 
 
