@@ -3,8 +3,12 @@
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid
+from penstock.store.postgres import PostgresStore
 from penstock.store.sqlite import SqliteStore
 from penstock.store.store import Store
 from penstock.store.upgrade import SETTING
@@ -19,10 +23,11 @@ def store_for(url: str, clock: Clock | None = None) -> Store:
     """
     try:
         parts = urlsplit(url)
-    except ValueError:
-        raise Invalid.one(SETTING, _ALLOWED) from None
-    match parts.scheme:
-        case "sqlite" if not parts.netloc and len(parts.path) > 1 and not (parts.query or parts.fragment):
-            return SqliteStore(Path(unquote(parts.path[1:])), clock)
-        case _:
-            raise Invalid.one(SETTING, _ALLOWED)
+        match parts.scheme:
+            case "sqlite" if not parts.netloc and len(parts.path) > 1 and not (parts.query or parts.fragment):
+                return SqliteStore(Path(unquote(parts.path[1:])), clock)
+            case "postgresql" | "postgres" if conninfo_to_dict(url):
+                return PostgresStore(url, clock)
+    except (ValueError, psycopg.ProgrammingError):
+        pass  # their texts repeat the URL
+    raise Invalid.one(SETTING, _ALLOWED)

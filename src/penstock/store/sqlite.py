@@ -124,9 +124,9 @@ def run(connection: sqlite3.Connection, steps: Steps[R]) -> R:
             try:
                 results = [_execute(connection, each) for each in statements]
             except sqlite3.IntegrityError:
-                statements = steps.throw(Conflict())
-            else:
-                statements = steps.send(results)
+                steps.throw(Conflict())
+                raise
+            statements = steps.send(results)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 

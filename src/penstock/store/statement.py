@@ -31,5 +31,6 @@ class Conflict(Exception):
 Steps = Generator[list[Statement], list[Result], R]
 """A procedure inside one transaction: yields statements, is sent a Result for each, returns R.
 
-A Conflict is thrown into it when a unique index refuses; whatever it raises rolls the transaction back.
+A Conflict is thrown into it when a unique index refuses: it may only turn that into another error.
+Whatever it raises rolls the transaction back.
 """

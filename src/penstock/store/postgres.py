@@ -1,0 +1,198 @@
+"""The store on PostgreSQL: a pool of connections, each commit one pipelined transaction."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import psycopg
+import structlog
+from psycopg import errors
+from psycopg_pool import AsyncConnectionPool
+
+from penstock.kernel.clock import Clock, SystemClock
+from penstock.kernel.errors import Invalid, Unavailable
+from penstock.store.catalog import Catalog
+from penstock.store.definition import Collection, Journal
+from penstock.store.dialect import POSTGRES
+from penstock.store.migration import Migration
+from penstock.store.sql_store import Found, SqlStore
+from penstock.store.statement import Conflict, R, Result, Statement, Steps
+from penstock.store.upgrade import SETTING, Upgrade
+
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+_log = structlog.get_logger(__name__)
+_UPGRADE_LOCK = 0x50454E53544F434B  # any number that all replicas agree on
+_TRIES = 10
+_AWAY = (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction)
+_AGAIN = (errors.DeadlockDetected, errors.SerializationFailure)
+_OTHER_SCHEMA = (errors.UndefinedTable, errors.UndefinedColumn)
+_REFUSED = (errors.DuplicateTable, errors.InsufficientPrivilege, errors.InvalidSchemaName)
+
+
+class PostgresStore(SqlStore):
+    """A Store in one database, in the schema that its connections create tables in.
+
+    connections: at most as many are open at once.
+    patience: seconds to wait for a connection before the database counts as away.
+    """
+
+    def __init__(self, url: str, clock: Clock | None = None, connections: int = 10, patience: float = 3.0) -> None:
+        super().__init__(POSTGRES, clock or SystemClock())
+        self._url = url
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "connect_timeout": 5,
+            # A server whose machine vanished is noticed within half a minute.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 25_000,
+        }
+        self._connections = connections
+        self._patience = patience
+        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._probe: asyncio.Task[Found] | None = None
+
+    async def open(
+        self,
+        collections: Sequence[Collection[Any]],
+        journals: Sequence[Journal[Any]],
+        migrations: Sequence[Migration] = (),
+    ) -> None:
+        await self._upgrade(Upgrade(POSTGRES, [*collections, *journals], migrations))
+        self._catalog = Catalog(POSTGRES, collections, journals)
+        self._pool = AsyncConnectionPool(
+            self._url,
+            kwargs=self._options,
+            min_size=1,
+            max_size=self._connections,
+            timeout=self._patience,
+            # Tries follow each other ever more slowly; given up soon, the next request begins them anew.
+            reconnect_timeout=self._patience,
+            open=False,
+        )
+        await self._pool.open()
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+        if self._probe is not None:
+            self._probe.cancel()
+            await asyncio.wait({self._probe})
+
+    async def ready(self) -> bool:
+        # Taking a query back from a server that hangs takes seconds, so the answer does not wait for that.
+        if self._probe is None or self._probe.done():
+            self._probe = asyncio.create_task(self._scan(Statement("SELECT 1")))
+        done, _ = await asyncio.wait({self._probe}, timeout=1)
+        if not done:
+            self._probe.cancel()
+            return False
+        return not self._probe.cancelled() and self._probe.exception() is None
+
+    async def _scan(self, statement: Statement) -> Found:
+        async def query(connection: Connection) -> Found:
+            cursor = await connection.execute(statement.sql.encode(), statement.params, binary=True)
+            return await cursor.fetchall()
+
+        return await self._on_connection(query)
+
+    _point = _scan
+
+    async def _write(self, steps: Callable[[], Steps[R]]) -> R:
+        return await self._on_connection(lambda connection: _transact(connection, steps()))
+
+    async def _on_connection(self, work: Callable[[Connection], Awaitable[R]]) -> R:
+        """Runs `work`, and again after a deadlock or when the connection had died. Raises Unavailable.
+
+        Every connection of the pool may have died with the server: each try takes one of them out.
+        """
+        if self._pool is None:
+            raise Unavailable("the store is closed")
+        for attempt in range(1, _TRIES + self._connections):
+            lost = False
+            try:
+                async with self._pool.connection() as connection:
+                    try:
+                        return await work(connection)
+                    finally:
+                        lost = connection.broken
+            except _AGAIN:
+                await asyncio.sleep(0.001 * attempt)  # lets the other transaction finish
+            except _AWAY as error:
+                if not lost:
+                    raise _unavailable(error) from error
+            except _OTHER_SCHEMA as error:
+                _log.error("the database has another schema", error=str(error))
+                raise Unavailable("the database was changed by another release") from error
+        raise Unavailable("the database does not answer")
+
+    async def _upgrade(self, upgrade: Upgrade) -> None:
+        try:
+            async with await Connection.connect(self._url, **self._options) as connection:
+                if connection.info.parameter_status("server_encoding") != "UTF8":
+                    raise Invalid.one(SETTING, "the database must have the encoding UTF8")
+                await _transact(connection, _one_at_a_time(upgrade))
+        except _REFUSED as error:
+            raise Invalid.one(SETTING, f"the database refuses: {error.diag.message_primary}") from error
+        except _AWAY as error:
+            raise _unavailable(error) from error
+
+
+def _one_at_a_time(upgrade: Upgrade) -> Steps[None]:
+    """Replicas that start together wait here for each other."""
+    yield [Statement(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})")]
+    yield from upgrade.steps()
+
+
+async def _transact(connection: Connection, steps: Steps[R]) -> R:
+    """Drives a procedure and commits. Raises Unavailable when the connection is lost at COMMIT.
+
+    Whether it was committed is then unknown, so that it must not be tried again.
+    """
+    committing = False
+    try:
+        async with connection.pipeline() as pipeline, connection.transaction():
+            result = await _drive(connection, pipeline, steps)
+            committing = True
+    except _AGAIN:
+        raise
+    except _AWAY as error:
+        if committing:
+            raise _unavailable(error) from error
+        raise
+    return result
+
+
+async def _drive(connection: Connection, pipeline: psycopg.AsyncPipeline, steps: Steps[R]) -> R:
+    try:
+        statements = next(steps)
+        while True:
+            try:
+                results = await _execute(connection, pipeline, statements)
+            except errors.UniqueViolation:
+                steps.throw(Conflict())
+                raise
+            statements = steps.send(results)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def _execute(
+    connection: Connection, pipeline: psycopg.AsyncPipeline, statements: Sequence[Statement]
+) -> list[Result]:
+    """Sends all statements before it waits for the first result."""
+    try:
+        cursors = [await connection.execute(each.sql.encode(), each.params, binary=True) for each in statements]
+        await pipeline.sync()
+    except psycopg.Error:
+        if not connection.broken:
+            await pipeline.sync()  # the rest was skipped; from here on ROLLBACK passes again
+        raise
+    return [Result(await each.fetchall() if each.description else [], each.rowcount) for each in cursors]
+
+
+def _unavailable(error: Exception) -> Unavailable:
+    _log.warning("the database does not answer", error=str(error))
+    return Unavailable("the database does not answer")
