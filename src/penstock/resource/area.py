@@ -1,5 +1,6 @@
 """What an area is made of. Each area folder exports one `AREA`; the server finds and wires it."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -37,3 +38,7 @@ class Area:
     kinds: tuple[type[ConfigurationKind[Any]], ...] = ()
     credentials: tuple[type[CredentialCheck], ...] = ()
     provides: tuple[tuple[type, type], ...] = ()
+
+
+class Stopping(asyncio.Event):
+    """Set when the server begins to stop; answers that go on by themselves, such as event streams, end then."""

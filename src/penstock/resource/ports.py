@@ -1,12 +1,14 @@
 """What areas need of each other, as interfaces. The server fills each port with the area that provides it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, overload
 from uuid import UUID
 
 from penstock.kernel.actor import Actor
 from penstock.protocol.capability import AgentCapability
+from penstock.resource.kind import ConfigurationKind
+from penstock.resource.operation import Operation
 from penstock.store.write import Write
 
 
@@ -65,3 +67,41 @@ class Variables(Protocol):
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
         """name -> (value, is_secret) of those that exist; names compared without case, keys as asked for."""
         ...
+
+
+class ConfigurationKinds(Mapping[str, ConfigurationKind[Any]]):
+    """Provided by the server: every kind that the areas declare, by its name."""
+
+    def __init__(self, kinds: Iterable[ConfigurationKind[Any]]) -> None:
+        """Raises TypeError when two kinds have one name."""
+        self._kinds: dict[str, ConfigurationKind[Any]] = {}
+        for kind in kinds:
+            if kind.kind in self._kinds:
+                raise TypeError(f"the configuration kind {kind.kind} is declared twice")
+            self._kinds[kind.kind] = kind
+
+    def __getitem__(self, name: str) -> ConfigurationKind[Any]:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+class OperationCatalog(Sequence[Operation]):
+    """Provided by the server: every operation of the API, complete once the server has started."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._operations = operations
+
+    @overload
+    def __getitem__(self, index: int) -> Operation: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Operation]: ...
+    def __getitem__(self, index: int | slice) -> Operation | Sequence[Operation]:
+        return self._operations[index]
+
+    def __len__(self) -> int:
+        return len(self._operations)

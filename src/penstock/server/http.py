@@ -1,0 +1,51 @@
+"""The HTTP server: one listening socket, uvicorn on it."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from litestar.types import ASGIApp
+
+from penstock.kernel.errors import Invalid
+from penstock.server.settings import ServerSettings
+
+
+class HttpServer(uvicorn.Server):
+    """Leaves signals to the program; is stopped by `should_exit`."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def listening_socket(settings: ServerSettings) -> socket.socket:
+    """Takes the address before anything else is started. Raises Invalid naming the setting when it cannot."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except PermissionError:
+        raise Invalid.one("PENSTOCK_PORT", f"{settings.port} may not be used by this user") from None
+    except socket.gaierror:
+        raise Invalid.one("PENSTOCK_HOST", f"'{settings.host}' is no address of this machine") from None
+    except OSError as error:
+        message = f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}"
+        raise Invalid.one("PENSTOCK_PORT", message) from None
+    listener.set_inheritable(False)
+    return listener
+
+
+def http_server(application: ASGIApp, settings: ServerSettings) -> HttpServer:
+    """A server for the application. Requests in progress get `grace_seconds` when it stops."""
+    config = uvicorn.Config(
+        application,  # type: ignore[arg-type]
+        http="httptools",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.grace_seconds,
+    )
+    return HttpServer(config)

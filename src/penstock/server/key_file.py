@@ -1,0 +1,48 @@
+"""The master key, from the setting or from a file that only the owner can read."""
+
+import os
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from contextlib import suppress
+from pathlib import Path
+
+from penstock.kernel.errors import Invalid
+from penstock.server.settings import ServerSettings
+
+_BYTES = 32
+_SETTING = "PENSTOCK_SECRET_KEY"
+
+
+def master_key(settings: ServerSettings) -> bytes:
+    """32 bytes. Raises Invalid naming PENSTOCK_SECRET_KEY."""
+    if settings.secret_key:
+        return _decoded(settings.secret_key, "the setting")
+    path = settings.folder / "secret-key"
+    if not path.exists():
+        _make(path)
+    return _decoded(path.read_text(), str(path))
+
+
+def _decoded(text: str, source: str) -> bytes:
+    try:
+        key = b64decode(text.strip(), validate=True)
+    except (Base64Error, ValueError):
+        key = b""
+    if len(key) != _BYTES:
+        raise Invalid.one(_SETTING, f"must be base64 of {_BYTES} bytes, which {source} is not")
+    return key
+
+
+def _make(path: Path) -> None:
+    # Written aside and linked into place: the file is whole or absent, and the first of two starts wins.
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(b64encode(os.urandom(_BYTES)))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(aside, path)
+    finally:
+        aside.unlink()

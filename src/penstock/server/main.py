@@ -1,0 +1,68 @@
+"""`penstock serve`: the control plane as one process."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+
+import structlog
+import uvloop
+
+from penstock.kernel.errors import Invalid, PenstockError
+from penstock.server.first_start import prepare_first_start
+from penstock.server.http import http_server, listening_socket
+from penstock.server.log import set_up_logs
+from penstock.server.platform import Platform, open_platform
+from penstock.server.settings import ServerSettings, server_settings
+from penstock.server.web import web_application
+from penstock.server.workers import run_workers
+
+log = structlog.get_logger(__name__)
+
+
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """Runs until SIGTERM or SIGINT. Returns the exit code: 0 stopped, 2 bad settings, 1 anything else."""
+    try:
+        settings = server_settings(environment)
+        set_up_logs(settings.log_format, settings.log_level)
+        uvloop.run(serve(settings))
+    except Invalid as error:
+        problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]
+        print("Penstock cannot start:", *problems, sep="\n", file=sys.stderr)
+        return 2
+    except PenstockError as error:
+        print(f"Penstock cannot start: {error.detail}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def serve(settings: ServerSettings) -> None:
+    """Opens the platform and answers requests until told to stop."""
+    listener = listening_socket(settings)
+    async with open_platform(settings, progress=lambda step: log.info(step)) as platform:
+        password = await prepare_first_start(platform)
+        if password:
+            print(f"First Admin: admin, password {password} (shown only now)", flush=True)
+        await _run(platform, listener)
+
+
+async def _run(platform: Platform, listener: socket.socket) -> None:
+    server = http_server(web_application(platform), platform.settings)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
+    workers = asyncio.create_task(run_workers(platform.workers), name="workers")
+    serving = asyncio.create_task(server.serve([listener]), name="http")
+    stopping = asyncio.create_task(stop.wait(), name="stop signal")
+    log.info("serving", address=platform.settings.address)
+    await asyncio.wait({workers, serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    log.info("stopping")
+    platform.stopping.set()
+    server.should_exit = True
+    await serving
+    stopping.cancel()
+    workers.cancel()
+    await asyncio.gather(workers, stopping, return_exceptions=True)

@@ -1,0 +1,153 @@
+"""The OpenAPI 3.1 document, made from the operations: signatures, Structs and docstrings."""
+
+import re
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from penstock.kernel.duration import Duration
+from penstock.resource.answer import Encoded, EventStream, File
+from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
+from penstock.resource.parameter import Parameter, Place
+from penstock.server.problem import MEDIA_TYPE, Problem
+
+_DURATION = {"type": "string", "format": "duration", "examples": ["00:00:15", "1.02:30:00"]}
+
+
+def openapi_document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
+    """The document. Component names are the Structs' names, operation ids the handlers' names."""
+    annotations = [annotation for operation in operations for annotation in _annotations(operation)]
+    schemas, components = _schemas([*annotations, Problem])
+    by_annotation = dict(zip(map(repr, annotations), schemas, strict=False))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in sorted(operations, key=lambda o: (o.declaration.path, o.declaration.method)):
+        item = _operation(operation, by_annotation)
+        paths.setdefault(operation.declaration.path, {})[operation.declaration.method.lower()] = item
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Penstock", "version": version, "description": _DESCRIPTION},
+        "servers": [{"url": "/"}],
+        "tags": [{"name": area} for area in sorted({operation.area for operation in operations})],
+        "security": [{"token": []}, {"key": []}],
+        "paths": paths,
+        "components": {
+            "schemas": {name: _without_nones(schema) for name, schema in sorted(components.items())},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+                "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            },
+        },
+    }
+
+
+_DESCRIPTION = (
+    "Times are ISO 8601 in UTC, durations `[-][d.]hh:mm:ss[.fffffff]`, errors RFC 9457 problem documents. "
+    "In requests `null` and an omitted field mean the same, and an unknown field is refused."
+)
+
+
+def answer_type(operation: Operation) -> Any:
+    """What a handler's answer is as JSON; None for no body, File for other media."""
+    returns = operation.returns
+    if get_origin(returns) is Encoded:
+        return get_args(returns)[0]
+    return None if returns is type(None) else returns
+
+
+def _annotations(operation: Operation) -> Iterable[Any]:
+    answer = answer_type(operation)
+    if answer not in (None, File, EventStream, Answer):
+        yield answer
+    for parameter in operation.parameters:
+        if parameter.place is Place.BODY:
+            yield parameter.shape.annotation
+    for parameter in (*operation.query.values(), *_path_parameters(operation)):
+        yield parameter.shape.annotation
+
+
+def _schemas(annotations: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    return msgspec.json.schema_components(
+        annotations, schema_hook=_schema_hook, ref_template="#/components/schemas/{name}"
+    )
+
+
+def _schema_hook(wanted: type) -> dict[str, Any]:
+    if wanted is Duration:
+        return dict(_DURATION)
+    if wanted is msgspec.Raw:
+        return {}
+    raise NotImplementedError(wanted)
+
+
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    summary, _, description = operation.docs.partition("\n")
+    item: dict[str, Any] = {
+        "tags": [operation.area],
+        "operationId": f"{operation.area}_{operation.handler.__name__}",
+        "summary": summary.strip().rstrip("."),
+        "parameters": [_parameter(p, schemas) for p in (*_path_parameters(operation), *operation.query.values())],
+        "responses": _responses(operation, schemas),
+        "x-roles": [str(role) for role in operation.declaration.roles],
+    }
+    if description.strip():
+        item["description"] = _unindented(description)
+    if not operation.declaration.roles:
+        item["security"] = []
+    if operation.body is not None:
+        schema = schemas[repr(operation.body.shape.annotation)]
+        item["requestBody"] = {"content": {JSON: {"schema": schema}}, "required": False}
+    return item
+
+
+def _path_parameters(operation: Operation) -> list[Parameter]:
+    return [p for p in operation.parameters if p.place is Place.PATH]
+
+
+def _parameter(parameter: Parameter, schemas: dict[str, Any]) -> dict[str, Any]:
+    in_path = parameter.place is Place.PATH
+    return {
+        "name": parameter.name,
+        "in": "path" if in_path else "query",
+        "required": in_path or parameter.required,
+        "schema": _without_null(schemas[repr(parameter.shape.annotation)]),
+    }
+
+
+def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    declaration = operation.declaration
+    responses = {str(declaration.status): _success(operation, schemas)}
+    for status in sorted(declaration.bodiless):
+        responses[str(status)] = {"description": HTTPStatus(status).phrase}
+    problem = {"description": "A problem document", "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
+    return {**responses, "default": problem}
+
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+
+
+def _success(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    answer = answer_type(operation)
+    description = HTTPStatus(operation.declaration.status).phrase
+    if answer is None:
+        return {"description": description}
+    if answer in (File, Answer):
+        return {"description": description, "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+    if answer is EventStream:
+        return {"description": description, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
+    return {"description": description, "content": {JSON: {"schema": schemas[repr(answer)]}}}
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    # An optional parameter is left out, never null.
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    return kinds[0] if len(kinds) == 1 else schema
+
+
+def _without_nones(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != "title"}
+
+
+def _unindented(text: str) -> str:
+    return re.sub(r"\n[ \t]+", "\n", text).strip()

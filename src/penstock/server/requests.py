@@ -1,0 +1,71 @@
+"""Around every request: an id, a log line, a measurement, and paths whose parameters hold slashes."""
+
+import re
+import time
+from typing import Any
+from urllib.parse import quote, unquote
+
+import structlog
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from penstock.kernel.ids import new_id
+from penstock.server.metrics import REQUESTS
+
+log = structlog.get_logger(__name__)
+_GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class RequestFrame:
+    """ASGI middleware, outermost. The id is taken from X-Request-ID when it is well formed, and answered there."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        request_id = _request_id(scope)
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        _keep_escaped_slashes(scope)
+        status = 0
+
+        async def observed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request=request_id):
+            try:
+                await self._app(scope, receive, observed)
+            finally:
+                _account(scope, status, time.perf_counter() - started)
+
+
+def _request_id(scope: Any) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _GIVEN_ID.fullmatch(value):
+            return str(value.decode())
+    return new_id().hex
+
+
+def _keep_escaped_slashes(scope: Any) -> None:
+    # Routing works on the decoded path, where an escaped slash in a parameter would look like two segments.
+    raw: bytes = scope.get("raw_path") or b""
+    if b"%2f" in raw.lower():
+        segments = raw.decode("ascii", "replace").split("?")[0].split("/")
+        scope["path"] = "/".join(quote(unquote(segment), safe="") for segment in segments)
+        scope["state"]["escaped_path"] = True
+
+
+def _account(scope: Any, status: int, seconds: float) -> None:
+    path = scope.get("path_template") or "unknown"
+    REQUESTS.labels(scope["method"], path, str(status)).observe(seconds)
+    if path not in ("/healthz", "/readyz", "/metrics"):
+        log.info(
+            "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1000, 2)
+        )

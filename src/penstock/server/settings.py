@@ -1,0 +1,72 @@
+"""Settings of the server: the commented file of defaults beside this module, the environment over it."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from penstock.kernel.settings import read_settings
+
+PREFIX = "PENSTOCK_"
+ELSEWHERE = frozenset({"PENSTOCK_AGENT_", "PENSTOCK_CLIENT_", "PENSTOCK_RUN"})
+"""Names with the prefix that agents, the command line and commands read."""
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
+
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """See defaults.toml for what each means."""
+
+    host: str
+    port: Port
+    public_url: str
+    cors_origins: list[str]
+    data: str
+    database_url: str
+    secret_key: str
+    nats_url: list[str]
+    nats_keys: str
+    nats_host: str
+    nats_port: Port
+    nats_public_url: list[str]
+    admin_password: str
+    access_token_minutes: Annotated[int, msgspec.Meta(ge=1, le=1440)]
+    refresh_token_days: Annotated[int, msgspec.Meta(ge=1, le=365)]
+    ping_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
+    resync_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
+    local_agent_token_file: str
+    purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
+    grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]
+    log_format: Literal["auto", "json", "console"]
+    log_level: Literal["debug", "info", "warning", "error"]
+
+    @property
+    def folder(self) -> Path:
+        """Where everything is kept."""
+        return Path(self.data).expanduser().absolute() if self.data else default_data_folder()
+
+    @property
+    def address(self) -> str:
+        """Where people and agents reach the server."""
+        return self.public_url.rstrip("/") or f"http://{_bracketed(self.host)}:{self.port}"
+
+    @property
+    def store_address(self) -> str:
+        return self.database_url or f"sqlite:///{self.folder / 'penstock.db'}"
+
+
+def default_data_folder() -> Path:
+    """`.penstock` in the working directory."""
+    return Path.cwd() / ".penstock"
+
+
+def server_settings(environment: Mapping[str, str]) -> ServerSettings:
+    """Reads the settings. Raises Invalid naming every unknown or bad one."""
+    defaults = (files("penstock.server") / "defaults.toml").read_text()
+    return read_settings(ServerSettings, defaults, environment, PREFIX, ELSEWHERE)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
