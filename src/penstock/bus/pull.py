@@ -1,0 +1,108 @@
+"""Fetching a consumer's messages over one session, with requests always outstanding."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Self
+
+import msgspec
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as ClientSubscription
+from nats.errors import Error as NatsError
+
+from penstock.bus.session import Session, SessionLost
+
+_EXPIRES = 30.0
+_HEARTBEAT = 5.0
+_NANOSECONDS = 1_000_000_000
+_HEARTBEAT_STATUS = "100"
+
+
+class ConsumerSilent(Exception):
+    """The consumer does not answer: it is gone, or its leader changed and forgot our request."""
+
+
+class Pull:
+    """Asks for up to `capacity` messages at a time; `receive` gets each.
+
+    The credit that a message took is given back with `release`, when it is handled.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        consumer: str,
+        capacity: int,
+        receive: Callable[[Msg], Awaitable[None]],
+        held: int,
+    ) -> None:
+        """consumer: `<stream>.<name>`. held: messages in hand from earlier sessions."""
+        self._session = session
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{consumer}"
+        self._capacity = capacity
+        self._receive = receive
+        self._held = held
+        self._requested = 0
+        self._inbox = session.client.new_inbox()
+        self._subscription: ClientSubscription | None = None
+        self._room = asyncio.Event()
+        self._heard = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._subscription = await self._session.subscribe(self._inbox, self._arrived)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._subscription is not None:
+            with contextlib.suppress(NatsError):  # gone with its connection
+                await self._subscription.unsubscribe()
+
+    def release(self) -> None:
+        self._held -= 1
+        self._room.set()
+
+    async def run(self) -> None:
+        """Requests as room comes up. Ends by SessionLost or ConsumerSilent."""
+        now = asyncio.get_running_loop().time
+        self._heard = now()
+        while not self._session.lost.done():
+            free = self._capacity - self._held - self._requested
+            # Asking for a few at a time would cost a request for each message.
+            if free > self._capacity // 2 or (free > 0 and self._requested == 0):
+                await self._request(free)
+            self._room.clear()
+            try:
+                async with asyncio.timeout(_HEARTBEAT):
+                    await self._room.wait()
+            except TimeoutError:
+                if self._requested and now() - self._heard > 2 * _HEARTBEAT:
+                    raise ConsumerSilent from None
+        raise SessionLost
+
+    async def _request(self, count: int) -> None:
+        self._requested += count
+        request = {
+            "batch": count,
+            "expires": int(_EXPIRES * _NANOSECONDS),
+            "idle_heartbeat": int(_HEARTBEAT * _NANOSECONDS),
+        }
+        await self._session.send(self._subject, msgspec.json.encode(request), reply=self._inbox)
+
+    async def _arrived(self, message: Msg) -> None:
+        self._heard = asyncio.get_running_loop().time()
+        status = message.headers.get("Status") if message.headers and not message.data else None
+        if status is None:
+            self._requested -= 1
+            self._held += 1
+            await self._receive(message)
+        elif status != _HEARTBEAT_STATUS:
+            # The request ended before it was filled: expired, or the consumer moved or is gone.
+            unfilled = (message.headers or {}).get("Nats-Pending-Messages")
+            self._requested -= int(unfilled) if unfilled is not None else self._requested
+        self._room.set()

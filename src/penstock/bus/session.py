@@ -1,0 +1,179 @@
+"""One NATS connection from its start to its loss. Connection makes the next one."""
+
+import asyncio
+import base64
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as ClientSubscription
+from nats.errors import ConnectionClosedError, ConnectionDrainingError, Error, MaxPayloadError
+
+from penstock.bus.credentials import UserCredential
+from penstock.bus.nkeys import NKey
+from penstock.kernel.errors import Forbidden, TooLarge, Unauthenticated, Unavailable
+
+_log = structlog.get_logger(__name__)
+_DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]*)"')
+_PING_SECONDS = 10  # two unanswered pings end the session
+_NO_RESPONDERS = "503"
+
+
+class SessionLost(Exception):
+    """The connection ended before the answer came; whether the message arrived is unknown."""
+
+
+class NoResponders(Exception):
+    """Nobody listens on the subject."""
+
+
+class Session:
+    """`lost` is done once the connection is gone; it is never made again on the same Session."""
+
+    def __init__(self, name: str, inbox_prefix: str) -> None:
+        self.client: Client = _TolerantClient()
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._name = name
+        self._inbox_prefix = inbox_prefix
+        self._inbox = ""
+        self._count = 0
+        self._waiting: dict[str, tuple[str, asyncio.Future[Msg]]] = {}
+        self._denied: set[str] = set()
+
+    async def open(self, servers: list[str], credential: UserCredential, timeout: float = 5.0) -> None:
+        """Raises Unauthenticated when the servers refuse the credential, Unavailable when none answers."""
+        key = NKey.from_seed(credential.seed)
+        try:
+            await self.client.connect(
+                servers,
+                name=self._name,
+                inbox_prefix=self._inbox_prefix,
+                user_jwt_cb=lambda: bytearray(credential.jwt.encode()),
+                signature_cb=lambda nonce: base64.b64encode(key.sign(nonce.encode())),
+                error_cb=self._failed,
+                closed_cb=self._closed,
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                reconnect_time_wait=0,
+                connect_timeout=int(timeout),
+                ping_interval=_PING_SECONDS,
+            )
+            self._inbox = self.client.new_inbox() + "."
+            await self.client.subscribe(self._inbox + "*", cb=self._answered)
+        except (Error, OSError, TimeoutError) as error:
+            await self.client.close()  # nats-py leaves the socket open when the handshake fails
+            if "authorization" in str(error).lower() or "authentication" in str(error).lower():
+                raise Unauthenticated("The bus refuses the credential") from None
+            raise Unavailable(f"The bus does not answer: {error}") from None
+
+    async def close(self) -> None:
+        """Sends what is buffered and ends the connection."""
+        await self.client.close()
+
+    async def send(self, subject: str, body: bytes, headers: Mapping[str, str] | None = None, reply: str = "") -> None:
+        """Hands a message to the socket. Raises SessionLost, TooLarge."""
+        try:
+            await self.client.publish(subject, body, reply=reply, headers=dict(headers) if headers else None)
+        except (ConnectionClosedError, ConnectionDrainingError, OSError) as error:
+            raise SessionLost from error
+        except MaxPayloadError:
+            raise TooLarge(f"A message of {len(body)} bytes is more than the bus takes") from None
+
+    async def request(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Msg:
+        """Raises SessionLost, NoResponders, TimeoutError, Forbidden, TooLarge."""
+        self._count += 1
+        token = str(self._count)
+        answer: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
+        self._waiting[token] = (subject, answer)
+        try:
+            async with asyncio.timeout(timeout):
+                await self.send(subject, body, headers, self._inbox + token)
+                message = await answer
+        finally:
+            del self._waiting[token]
+        if message.headers and not message.data and message.headers.get("Status") == _NO_RESPONDERS:
+            raise NoResponders(subject)
+        return message
+
+    async def subscribe(
+        self, subject: str, receive: Callable[[Msg], Awaitable[None]], queue: str = ""
+    ) -> ClientSubscription:
+        """Returns when the server has taken the subscription. Raises Forbidden, SessionLost."""
+        try:
+            subscription = await self.client.subscribe(subject, queue=queue, cb=receive)
+            await self._round_trip()
+        except (ConnectionClosedError, ConnectionDrainingError, OSError) as error:
+            raise SessionLost from error
+        if subject.lower() in self._denied:
+            raise Forbidden(f"The credential does not allow to listen on '{subject}'")
+        return subscription
+
+    async def _round_trip(self) -> None:
+        flush = asyncio.ensure_future(self.client.flush())
+        try:
+            await asyncio.wait((flush, self.lost), return_when=asyncio.FIRST_COMPLETED)
+            if not flush.done():
+                raise SessionLost
+            flush.result()
+        finally:
+            flush.cancel()
+
+    async def _answered(self, message: Msg) -> None:
+        waiting = self._waiting.get(message.subject[len(self._inbox) :])
+        if waiting is not None and not waiting[1].done():
+            waiting[1].set_result(message)
+
+    async def _failed(self, error: Exception) -> None:
+        denied = _DENIED.search(str(error))
+        if denied is None:
+            _log.debug("bus connection reports an error", connection=self._name, error=str(error))
+            return
+        action, subject = denied.groups()
+        _log.warning("bus permission denied", connection=self._name, action=action, subject=subject)
+        if action == "publish":
+            self._refuse(subject)
+        else:
+            self._denied.add(subject)
+
+    def _refuse(self, subject: str) -> None:
+        # The report names the subject, in lower case, and not the message: all that wait on it fail.
+        self._fail(
+            Forbidden(f"The credential does not allow to publish on '{subject}'"),
+            lambda waiting: waiting.lower() == subject,
+        )
+
+    async def _closed(self) -> None:
+        if not self.lost.done():
+            self.lost.set_result(None)
+        self._fail(SessionLost())
+
+    def _fail(self, error: Exception, concerns: Callable[[str], bool] = lambda _: True) -> None:
+        for subject, answer in self._waiting.values():
+            if concerns(subject) and not answer.done():
+                answer.set_exception(error)
+
+
+class _TolerantClient(Client):
+    """The client's reader stops for good at bytes that are not UTF-8; any client of the bus could send some."""
+
+    def _build_message(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
+    ) -> Msg:
+        return Msg(
+            _client=self,
+            subject=subject.decode(errors="replace"),
+            reply=reply.decode(errors="replace"),
+            data=data,
+            headers=headers,
+            _sid=sid,
+        )
+
+    async def _process_headers(self, headers: Any) -> dict[str, str] | None:
+        try:
+            return await super()._process_headers(headers)
+        except (UnicodeDecodeError, IndexError):
+            _log.warning("bus message with damaged headers", bytes=len(headers))
+            return None
