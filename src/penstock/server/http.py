@@ -40,7 +40,7 @@ def listening_socket(settings: ServerSettings) -> socket.socket:
 def http_server(application: ASGIApp, settings: ServerSettings) -> HttpServer:
     """A server for the application. Requests in progress get `grace_seconds` when it stops."""
     config = uvicorn.Config(
-        application,  # type: ignore[arg-type]
+        application,
         http="httptools",
         lifespan="off",
         log_config=None,

@@ -30,10 +30,10 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         uvloop.run(serve(settings))
     except Invalid as error:
         problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]
-        print("Penstock cannot start:", *problems, sep="\n", file=sys.stderr)
+        _say("Penstock cannot start:", *problems)
         return 2
     except PenstockError as error:
-        print(f"Penstock cannot start: {error.detail}", file=sys.stderr)
+        _say(f"Penstock cannot start: {error.detail}")
         return 1
     return 0
 
@@ -44,7 +44,7 @@ async def serve(settings: ServerSettings) -> None:
     async with open_platform(settings, progress=lambda step: log.info(step)) as platform:
         password = await prepare_first_start(platform)
         if password:
-            print(f"First Admin: admin, password {password} (shown only now)", flush=True)
+            _say(f"First Admin: admin, password {password} (shown only now)")
         await _run(platform, listener)
 
 
@@ -66,3 +66,8 @@ async def _run(platform: Platform, listener: socket.socket) -> None:
     stopping.cancel()
     workers.cancel()
     await asyncio.gather(workers, stopping, return_exceptions=True)
+
+
+def _say(*lines: str) -> None:
+    # Told to whoever started the program, whatever the log's form or level.
+    sys.stderr.write("\n".join(lines) + "\n")

@@ -124,7 +124,7 @@ def _wire(
         container.declare([*area.services, *area.handlers, *area.workers, *area.kinds, *area.credentials])
         for port, implementation in area.provides:
             container.provide(port, implementation)
-    container.declare([Changes, Documentation, Health])
+    container.declare([Changes, Documentation, Health, Retention])
     operations: list[Operation] = []
     container.put(OperationCatalog, OperationCatalog(operations))
     container.put(ConfigurationKinds, ConfigurationKinds(container.get(kind) for area in areas for kind in area.kinds))
@@ -137,6 +137,6 @@ def _wire(
     documentation.publish(openapi_document(operations, version("penstock")))
     checks = [container.get(check) for area in areas for check in area.credentials]
     workers: list[Worker] = [container.get(worker) for area in areas for worker in area.workers]
-    workers.append(Retention(container.get(Store), container.get(Clock), settings.purge_after_days))
+    workers.append(container.get(Retention))
     stopping = container.get(Stopping)
     return Platform(settings, container, operations, Authentication(checks), workers, nats, stopping)

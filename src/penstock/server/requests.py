@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import structlog
+from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.kernel.ids import new_id
@@ -22,7 +23,7 @@ class RequestFrame:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()

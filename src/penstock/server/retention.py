@@ -7,6 +7,7 @@ import structlog
 
 from penstock.kernel.clock import Clock
 from penstock.resource.area import Worker
+from penstock.server.settings import ServerSettings
 from penstock.store.store import Store
 
 log = structlog.get_logger(__name__)
@@ -17,10 +18,10 @@ _PAUSE_SECONDS = 3600
 class Retention(Worker):
     """Purges the store once an hour; any number of replicas may do so."""
 
-    def __init__(self, store: Store, clock: Clock, purge_after_days: int) -> None:
+    def __init__(self, store: Store, clock: Clock, settings: ServerSettings) -> None:
         self._store = store
         self._clock = clock
-        self._after = timedelta(days=purge_after_days)
+        self._after = timedelta(days=settings.purge_after_days)
 
     async def run(self) -> None:
         while True:

@@ -7,13 +7,13 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 import structlog
-from litestar import HttpMethod, Litestar, Request
+from litestar import HttpMethod, Litestar, Request, Response
 from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, ExceptionHandlersMap
 
 from penstock.kernel.errors import NotFound, PenstockError, TooLarge
 from penstock.resource.call import Call
@@ -41,7 +41,7 @@ def web_application(platform: Platform) -> ASGIApp:
         logging_config=None,
         request_max_body_size=None,
         cors_config=CORSConfig(allow_origins=origins) if origins else None,
-        exception_handlers={HTTPException: _framework_error, Exception: _unexpected_error},
+        exception_handlers=cast(ExceptionHandlersMap, {HTTPException: _framework_error, Exception: _unexpected_error}),
     )
     return RequestFrame(application)
 
@@ -127,15 +127,21 @@ def _response(answer: Answer) -> ASGIResponse:
     )
 
 
-def _framework_error(request: HttpRequest, error: HTTPException) -> ASGIResponse:
+def _error_response(answer: Answer) -> Response[bytes]:
+    return Response(answer.body, status_code=answer.status, media_type=answer.media_type, headers=dict(answer.headers))
+
+
+def _framework_error(request: HttpRequest, error: HTTPException) -> Response[bytes]:
     if isinstance(error, NotFoundException) or _hits_only_the_last_resort(request, error):
-        return _response(answer_for(NotFound(f"nothing is served at {request.scope['path']}"), request_id(request)))
+        return _error_response(
+            answer_for(NotFound(f"nothing is served at {request.scope['path']}"), request_id(request))
+        )
     if isinstance(error, MethodNotAllowedException):
         allowed = tuple((error.headers or {}).items())
         title = "The method is not allowed here"
-        return _response(problem(405, "method-not-allowed", title, error.detail, request_id(request), allowed))
+        return _error_response(problem(405, "method-not-allowed", title, error.detail, request_id(request), allowed))
     code = re.sub(r"\W+", "-", (error.detail or "error").lower()).strip("-")
-    return _response(problem(error.status_code, code, error.detail, instance=request_id(request)))
+    return _error_response(problem(error.status_code, code, error.detail, instance=request_id(request)))
 
 
 def _hits_only_the_last_resort(request: HttpRequest, error: HTTPException) -> bool:
@@ -143,9 +149,9 @@ def _hits_only_the_last_resort(request: HttpRequest, error: HTTPException) -> bo
     return isinstance(error, MethodNotAllowedException) and request.scope.get("path_template", "").startswith("/{")
 
 
-def _unexpected_error(request: HttpRequest, error: Exception) -> ASGIResponse:
+def _unexpected_error(request: HttpRequest, error: Exception) -> Response[bytes]:
     if isinstance(error, PenstockError):
-        return _response(answer_for(error, request_id(request)))
+        return _error_response(answer_for(error, request_id(request)))
     log.error("request failed unexpectedly", path=request.scope["path"], exc_info=error)
     title = "The server failed to answer; its log has the cause under this request's id"
-    return _response(problem(500, "internal", title, instance=request_id(request)))
+    return _error_response(problem(500, "internal", title, instance=request_id(request)))
