@@ -3,7 +3,7 @@
 A resource is a collection plus this service; an area writes out only what goes beyond it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -27,6 +27,7 @@ class Resource(Generic[E]):
 
     kind: what messages call one of them, such as "agent".
     label: the field that names an entity in messages and in the audit log.
+    audited: what the audit log shows of an entity that holds more than it may show; all of it unless given.
     """
 
     def __init__(
@@ -38,10 +39,12 @@ class Resource(Generic[E]):
         *,
         kind: str,
         label: str = "name",
+        audited: Callable[[E], Any] | None = None,
     ) -> None:
         self.collection = collection
         self.kind = kind
         self._label = label
+        self._audited = audited
         self._store = store
         self._changes = changes
         self._clock = clock
@@ -154,9 +157,10 @@ class Resource(Generic[E]):
     def _entity(self, document: Document) -> E:
         return decode(document.body, self.collection.type)
 
-    def _audit(self, act: str, entity: E, actor: Actor, now: datetime, **states: Any) -> Write:
+    def _audit(self, act: str, entity: E, actor: Actor, now: datetime, **states: E) -> Write:
         subject = self.label(entity)
-        return audit(act, self.collection.name, entity.key, actor=actor, at=now, subject=subject, **states)
+        shown = {name: self._audited(state) if self._audited else state for name, state in states.items()}
+        return audit(act, self.collection.name, entity.key, actor=actor, at=now, subject=subject, **shown)
 
 
 _ALL = 2**31 - 1

@@ -6,7 +6,7 @@ from functools import partial
 from penstock.kernel.errors import NameTaken, NotFound, Stale
 from penstock.store.catalog import Catalog
 from penstock.store.statement import Conflict, Result, Statement, Steps
-from penstock.store.write import Append, Delete, Insert, Replace, Write
+from penstock.store.write import Append, Delete, Insert, Replace, Require, Write
 
 Check = Callable[[Result], None]
 Plan = list[tuple[Statement, Check | None]]
@@ -33,6 +33,9 @@ def plan(catalog: Catalog, writes: Sequence[Write], now: int) -> Plan:
                 table = catalog.table(write.collection)
                 steps.append((table.lock(write.id, now), partial(_check_current, write)))
                 steps.append((table.delete(write), None))
+            case Require():
+                table = catalog.table(write.collection)
+                steps.append((table.lock(write.id, now), partial(_check_current, write)))
             case Append():
                 entries = catalog.entries(write.journal)
                 steps.extend((entries.insert(entry), None) for entry in write.entries)
@@ -55,7 +58,7 @@ def _check_inserted(write: Insert, result: Result) -> None:
         raise NameTaken(_taken([write]))
 
 
-def _check_current(write: Replace | Delete, result: Result) -> None:
+def _check_current(write: Replace | Delete | Require, result: Result) -> None:
     if not result.rows:
         raise NotFound.of(write.collection.name, write.id)
     if write.expected is not None and result.rows[0][0] != write.expected:

@@ -61,6 +61,18 @@ class Delete:
 
 
 @dataclass(frozen=True)
+class Require:
+    """Changes nothing, but the commit only happens while the document is live; nobody changes it meanwhile.
+
+    expected: the ETag that it must have; None takes any. Raises NotFound, Stale.
+    """
+
+    collection: Collection[Any]
+    id: UUID
+    expected: str | None = None
+
+
+@dataclass(frozen=True)
 class Append:
     """Entries for a journal; those whose key is present are passed over."""
 
@@ -68,4 +80,4 @@ class Append:
     entries: Sequence[msgspec.Struct]
 
 
-Write = Insert | Replace | Delete | Append
+Write = Insert | Replace | Delete | Require | Append
