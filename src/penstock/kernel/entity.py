@@ -1,6 +1,6 @@
 """The base of stored resources (specification 1, "Entity base fields")."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Self
 from uuid import UUID
 
@@ -9,6 +9,10 @@ import msgspec
 from penstock.kernel.actor import Actor
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import Int32, Wire
+
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+"""Stands for the time of what has not happened; no stored entity has it."""
 
 
 class Entity(Wire):
@@ -21,7 +25,7 @@ class Entity(Wire):
     id: UUID | None = None
     e_tag: str | None = None
     created_by: str | None = None
-    created_date: datetime | None = None
+    created_date: datetime = NEVER
     updated_by: str | None = None
     update_date: datetime | None = None
     time_to_live: Int32 | None = None

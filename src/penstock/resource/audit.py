@@ -29,16 +29,10 @@ class EntityEventItem(Entity):
     source: str | None = None
 
 
-def _when(item: EntityEventItem) -> datetime:
-    if item.created_date is None:
-        raise ValueError("an entity event has no time")
-    return item.created_date
-
-
 ENTITY_EVENTS: Journal[EntityEventItem] = Journal(
     name="entity_events",
     type=EntityEventItem,
-    at=_when,
+    at=lambda item: item.created_date,
     key=lambda item: str(item.id),
     columns=(Column("entity_id", lambda item: item.entity_id),),
 )

@@ -54,7 +54,7 @@ class Documentation:
     async def page(self) -> Answer:
         """This API, to read and to try out in a browser."""
         policy = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
-        return Answer(200, _PAGE.encode(), "text/html; charset=utf-8", (("content-security-policy", policy),))
+        return Answer(200, _PAGE.encode(), "text/html", (("content-security-policy", policy),))
 
     @operation("GET", "/docs/{asset}", beyond=True)
     async def asset(self, asset: str) -> File:

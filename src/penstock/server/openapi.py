@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from penstock.kernel.duration import Duration
+from penstock.kernel.shape import shape_of
 from penstock.resource.answer import Encoded, EventStream, File
 from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
 from penstock.resource.parameter import Parameter, Place
@@ -33,7 +34,7 @@ def openapi_document(operations: Sequence[Operation], version: str) -> dict[str,
         "security": [{"token": []}, {"key": []}],
         "paths": paths,
         "components": {
-            "schemas": {name: _without_nones(schema) for name, schema in sorted(components.items())},
+            "schemas": dict(sorted(components.items())),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -143,10 +144,6 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     # An optional parameter is left out, never null.
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     return kinds[0] if len(kinds) == 1 else schema
-
-
-def _without_nones(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "title"}
 
 
 def _unindented(text: str) -> str:

@@ -64,9 +64,7 @@ def _keep_escaped_slashes(scope: Any) -> None:
 
 
 def _account(scope: Any, status: int, seconds: float) -> None:
-    path = scope.get("path_template") or "unknown"
-    REQUESTS.labels(scope["method"], path, str(status)).observe(seconds)
-    if path not in ("/healthz", "/readyz", "/metrics"):
-        log.info(
-            "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1000, 2)
-        )
+    REQUESTS.labels(scope["method"], scope.get("path_template") or "unknown", str(status)).observe(seconds)
+    # What went well is in the metrics; its line is for those who look into something.
+    tell = log.debug if status < 400 else log.info if status < 500 else log.warning
+    tell("request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1000, 2))
