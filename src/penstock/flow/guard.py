@@ -1,0 +1,70 @@
+"""Keeps a watchdog beside this process for as long as it lives."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+_log = structlog.get_logger(__name__)
+
+
+class Guard:
+    """Within `async with`, a watchdog process waits to kill what carries NAME=VALUE once this process has gone.
+
+    A watchdog that ends early is replaced. Leaving the block kills what is left, and ends the watchdog.
+    """
+
+    def __init__(self, name: str, value: str) -> None:
+        self._name = name
+        self._value = value
+        self._watchdog: _Watchdog
+
+    @property
+    def pid(self) -> int:
+        """The watchdog's process id."""
+        return self._watchdog.process.pid
+
+    async def __aenter__(self) -> Self:
+        self._start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        watchdog = self._watchdog
+        watchdog.let_go()
+        await asyncio.to_thread(watchdog.process.wait)
+
+    def _start(self) -> None:
+        self._watchdog = _Watchdog(self._name, self._value)
+        asyncio.get_running_loop().add_reader(self._watchdog.handle, self._replace)
+
+    def _replace(self) -> None:
+        watchdog = self._watchdog
+        watchdog.let_go()
+        _log.warning("Watchdog ended early and is replaced", exit_code=watchdog.process.wait())
+        self._start()
+
+
+class _Watchdog:
+    """One watchdog process, with the pipe that keeps it waiting. handle: readable when it has ended."""
+
+    def __init__(self, name: str, value: str) -> None:
+        reader, self._writer = os.pipe()
+        command = [sys.executable, "-m", "penstock.flow.watchdog", name, value]
+        try:
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                command, stdin=reader, stdout=subprocess.DEVNULL, start_new_session=True
+            )
+        finally:
+            os.close(reader)
+        self.handle = os.pidfd_open(self.process.pid)
+
+    def let_go(self) -> None:
+        asyncio.get_running_loop().remove_reader(self.handle)
+        os.close(self.handle)
+        os.close(self._writer)
