@@ -1,0 +1,144 @@
+"""The HTTP API as Python calls.
+
+with Client.connect(Target.of()) as client:
+    client.apply(text)
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from penstock.client.credential import login_request
+from penstock.client.event_source import events_of
+from penstock.client.model import LoginResult, LogMessage, PlannedChange, StreamMessage
+from penstock.client.problem import Unreachable, error_of
+from penstock.client.session import Session
+from penstock.client.target import Target
+
+T = TypeVar("T")
+Query = Mapping[str, Any]
+
+YAML = "application/yaml"
+_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_SILENCE = httpx.Timeout(60.0, connect=5.0, read=45.0)  # an event stream sends a sign of life every 15 s
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+
+
+class Client:
+    """Calls raise the error that the server told (see `penstock.kernel.errors`), or Unreachable."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        """http: a client with the server's address as base URL and, for most calls, a credential."""
+        self._http = http
+
+    @classmethod
+    def connect(cls, target: Target) -> Self:
+        """A client for the target; nothing is sent yet. Certificates are verified."""
+        return cls(httpx.Client(base_url=target.address, auth=target.credential(), timeout=_TIMEOUT))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    @property
+    def address(self) -> str:
+        return str(self._http.base_url).rstrip("/")
+
+    def login(self, username: str, password: str) -> Session:
+        """Signs in; the session is not stored."""
+        with self._reaching():
+            answer = self._http.send(login_request(self.address, username, password), auth=None)
+        result = _decoded(answer, LoginResult)
+        return Session(username, result.token, result.refresh_token)
+
+    def apply(self, text: str) -> None:
+        """Applies configuration documents, all or none."""
+        self._send("PUT", "/configuration", text)
+
+    def plan(self, text: str) -> list[PlannedChange]:
+        """What applying the documents would do."""
+        return _decoded(self._send("POST", "/configuration/plan", text), list[PlannedChange])
+
+    def read(self, path: str, query: Query | None = None) -> Any:
+        """The JSON that GET answers, decoded."""
+        return _decoded(self._get(path, query), Any)
+
+    def logs(self, flow: str, count: int) -> list[LogMessage]:
+        """The newest lines of a flow, oldest of them first."""
+        path = f"/integrations/flows/{quote(flow, safe='')}/logs"
+        lines = _decoded(self._get(path, {"count": count}), list[LogMessage])
+        return sorted(lines, key=lambda line: (line.time_stamp, line.id))
+
+    def messages(self, stream: str, count: int) -> list[StreamMessage]:
+        """The newest messages of a stream, oldest of them first."""
+        answer = self._get(f"{_stream_path(stream)}/messages", {"Count": count})
+        return sorted(_decoded(answer, list[StreamMessage]), key=lambda message: message.sequence)
+
+    def follow(
+        self, stream: str, after: int | None = None, on_gap: Callable[[Unreachable], None] = lambda _: None
+    ) -> Iterator[StreamMessage]:
+        """Messages as they come, without end; a lost connection is made again and nothing is left out.
+
+        after: begins behind this sequence; None begins with the next new message.
+        on_gap: told when the connection was lost.
+        """
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                for message in self._follow(stream, after):
+                    after, pause = message.sequence, _FIRST_PAUSE
+                    yield message
+            except Unreachable as error:
+                on_gap(error)
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _follow(self, stream: str, after: int | None) -> Iterator[StreamMessage]:
+        headers = {"Accept": "text/event-stream"}
+        if after is not None:
+            headers["Last-Event-ID"] = str(after)
+        path = f"{_stream_path(stream)}/follow"
+        with self._reaching(), self._http.stream("GET", path, headers=headers, timeout=_SILENCE) as answer:
+            if answer.is_error:
+                answer.read()
+                raise error_of(answer)
+            for event in events_of(answer.iter_lines()):
+                yield msgspec.json.decode(event, type=StreamMessage)
+
+    def _get(self, path: str, query: Query | None) -> httpx.Response:
+        with self._reaching():
+            return self._http.get(path, params=query)
+
+    def _send(self, method: str, path: str, text: str) -> httpx.Response:
+        with self._reaching():
+            answer = self._http.request(method, path, content=text.encode(), headers={"Content-Type": YAML})
+        if answer.is_error:
+            raise error_of(answer)
+        return answer
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TransportError as error:
+            raise Unreachable(self.address, str(error)) from None
+
+
+def _decoded(answer: httpx.Response, wanted: type[T]) -> T:
+    if answer.is_error:
+        raise error_of(answer)
+    return msgspec.json.decode(answer.content, type=wanted)
+
+
+def _stream_path(stream: str) -> str:
+    return f"/eventing/streams/{quote(stream, safe='')}"

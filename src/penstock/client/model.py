@@ -1,0 +1,57 @@
+"""What the server answers, as far as the client reads it. Fields that a newer server adds are passed over."""
+
+from datetime import datetime
+from typing import Any, dataclass_transform
+from uuid import UUID
+
+import msgspec
+
+from penstock.kernel.wire import Map, WireMeta, wire_name
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
+class Answered(msgspec.Struct, metaclass=WireMeta, rename=wire_name):
+    """Base of types that are only read."""
+
+
+class LoginResult(Answered):
+    """The tokens of a signed-in user."""
+
+    token: str
+    refresh_token: str
+
+    def __repr__(self) -> str:
+        return "LoginResult(...)"
+
+
+class PlannedChange(Answered):
+    """What applying one document would do. action: create, change, remove or keep."""
+
+    document: int
+    kind: str
+    name: str
+    action: str
+    before: Any = None
+    after: Any = None
+
+
+class StreamMessage(Answered):
+    """A message of a stream. data: as published, decoded from base64."""
+
+    subject: str | None = None
+    data: bytes = b""
+    timestamp: datetime
+    sequence: int
+    headers: Map | None = None
+
+
+class LogMessage(Answered):
+    """A line that a flow logged."""
+
+    id: UUID
+    time_stamp: datetime
+    log_level: str | None = None
+    message: str | None = None
+    exception_message: str | None = None
+    exception_type: str | None = None
+    stack_trace: str | None = None
