@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from uuid import UUID
 
 import msgspec
 import uvicorn
@@ -46,48 +45,59 @@ _key = msgspec.json.Decoder(Key)
 _item = msgspec.json.Decoder(Item)
 
 
-def application(folder: str) -> Starlette:
-    store = store_for(f"sqlite:///{folder}/bare.db")
+class Bare:
+    """The application's handlers."""
 
-    async def allowed(request: Request) -> bool:
-        given = hashlib.sha256(request.headers.get("x-api-key", "").encode()).hexdigest()
-        found = await store.find(KEYS, "hash", given)
-        return found is not None and hmac.compare_digest(_key.decode(found.body).hash, given)
-
-    async def items(request: Request) -> Response:
-        if not await allowed(request):
-            return Response(status_code=401)
-        if request.method == "POST":
-            return await create(request)
-        bodies = [document.body for document in await store.list(ITEMS)]
-        return Response(b"[" + b",".join(bodies) + b"]", media_type="application/json")
-
-    async def item(request: Request) -> Response:
-        if not await allowed(request):
-            return Response(status_code=401)
-        found = await store.find(ITEMS, "name", request.path_params["name"])
-        return Response(found.body, media_type="application/json") if found else Response(status_code=404)
-
-    async def create(request: Request) -> Response:
-        _item.decode(await request.body())
-        await insert(new_id())
-        return Response(b"{}", media_type="application/json")
-
-    async def insert(id: UUID, name: str | None = None) -> None:
-        body = Item(name=name or id.hex, description="An item", value="something")
-        await store.commit([Insert(ITEMS, id, id.hex, body, datetime.now(UTC))])
+    def __init__(self, folder: str) -> None:
+        self.store = store_for(f"sqlite:///{folder}/bare.db")
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await store.open([ITEMS, KEYS], [])
-        await store.commit([Insert(KEYS, new_id(), "1", Key(hash=_HASH), datetime.now(UTC))])
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        await self.store.open([ITEMS, KEYS], [])
+        await self.store.commit([Insert(KEYS, new_id(), "1", Key(hash=_HASH), datetime.now(UTC))])
         for number in range(100):
-            await insert(new_id(), f"item-{number}")
+            await self.insert(f"item-{number}")
         yield
-        await store.close()
+        await self.store.close()
 
-    routes = [Route("/items", items, methods=["GET", "POST"]), Route("/items/{name}", item)]
-    return Starlette(routes=routes, lifespan=lifespan)
+    async def allowed(self, request: Request) -> bool:
+        given = hashlib.sha256(request.headers.get("x-api-key", "").encode()).hexdigest()
+        found = await self.store.find(KEYS, "hash", given)
+        return found is not None and hmac.compare_digest(_key.decode(found.body).hash, given)
+
+    async def items(self, request: Request) -> Response:
+        if not await self.allowed(request):
+            return Response(status_code=401)
+        bodies = [document.body for document in await self.store.list(ITEMS)]
+        return Response(b"[" + b",".join(bodies) + b"]", media_type="application/json")
+
+    async def item(self, request: Request) -> Response:
+        if not await self.allowed(request):
+            return Response(status_code=401)
+        found = await self.store.find(ITEMS, "name", request.path_params["name"])
+        return Response(found.body, media_type="application/json") if found else Response(status_code=404)
+
+    async def create(self, request: Request) -> Response:
+        if not await self.allowed(request):
+            return Response(status_code=401)
+        _item.decode(await request.body())
+        await self.insert()
+        return Response(b"{}", media_type="application/json")
+
+    async def insert(self, name: str | None = None) -> None:
+        id = new_id()
+        body = Item(name=name or id.hex, description="An item", value="something")
+        await self.store.commit([Insert(ITEMS, id, id.hex, body, datetime.now(UTC))])
+
+
+def application(folder: str) -> Starlette:
+    bare = Bare(folder)
+    routes = [
+        Route("/items", bare.items, methods=["GET"]),
+        Route("/items", bare.create, methods=["POST"]),
+        Route("/items/{name}", bare.item),
+    ]
+    return Starlette(routes=routes, lifespan=bare.lifespan)
 
 
 if __name__ == "__main__":
