@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import pytest
@@ -26,7 +26,8 @@ class Settings(msgspec.Struct):
     open: bool
     origins: list[str]
     labels: dict[str, str]
-    kind: Annotated[str, msgspec.Meta(pattern="^(json|console)$", description="json or console")] = "json"
+    kind: Literal["json", "console"] = "json"
+    address: Annotated[str, msgspec.Meta(pattern="^https?://", description="an address")] = "http://x"
     url: Annotated[str, msgspec.Meta(min_length=1)] | None = None
 
 
@@ -87,10 +88,11 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 def test_a_value_out_of_bounds_is_refused_with_the_bounds() -> None:
-    assert problems(APP_PORT="0", APP_RATIO="0", APP_KIND="xml") == {
+    assert problems(APP_PORT="0", APP_RATIO="0", APP_KIND="xml", APP_ADDRESS="here") == {
         "APP_PORT": "must be at least 1 and at most 65535",
         "APP_RATIO": "must be more than 0",
-        "APP_KIND": "must be json or console",
+        "APP_KIND": "must be one of json, console",
+        "APP_ADDRESS": "must be an address",
     }
 
 

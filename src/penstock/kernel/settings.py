@@ -7,7 +7,7 @@ make `PENSTOCK_DATA_FOLDER`.
 import difflib
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -29,8 +29,8 @@ def read_settings(
 ) -> S:
     """The settings as a Struct.
 
-    Field types: str, int, float, bool, list[str] (`a,b`), dict[str, str] (`a=1,b=2`), each perhaps optional (empty
-    is None) or Annotated with bounds. A field that neither `defaults` nor the Struct gives a value must be set.
+    Field types: str, int, float, bool, Literal of texts, list[str] (`a,b`), dict[str, str] (`a=1,b=2`), each perhaps
+    optional (empty is None) or Annotated with bounds. A field that neither `defaults` nor the Struct gives a value must be set.
     known_elsewhere: names with the prefix that belong to other programs; one that ends with `_` stands for all
     names that begin so.
 
@@ -84,7 +84,14 @@ def _value(text: str, annotation: Any) -> Any:
 def _reader(shape: Shape) -> Callable[[str], Any]:
     if shape.is_array:
         return _list
-    readers: dict[Any, Callable[[str], Any]] = {str: str, int: _int, float: _float, bool: _bool, dict: _map}
+    readers: dict[Any, Callable[[str], Any]] = {
+        str: str,
+        Literal: str,
+        int: _int,
+        float: _float,
+        bool: _bool,
+        dict: _map,
+    }
     return readers[shape.type]
 
 
@@ -130,6 +137,8 @@ def _map(text: str) -> dict[str, str]:
 
 def _allowed(annotation: Any) -> str:
     """What the bounds of the annotation allow, in words."""
+    if choices := _choices(annotation):
+        return f"must be one of {', '.join(choices)}"
     meta = _meta(annotation)
     bounds = [f"{words} {limit}" for name, words in _BOUNDS if (limit := getattr(meta, name, None)) is not None]
     if bounds:
@@ -137,6 +146,17 @@ def _allowed(annotation: Any) -> str:
     if description := getattr(meta, "description", None):
         return f"must be {description}"
     return "must not be empty" if getattr(meta, "min_length", None) == 1 else "is not allowed here"
+
+
+def _choices(annotation: Any) -> list[str]:
+    return next(
+        (
+            [str(choice) for choice in get_args(candidate)]
+            for candidate in (annotation, *get_args(annotation))
+            if get_origin(candidate) is Literal
+        ),
+        [],
+    )
 
 
 def _meta(annotation: Any) -> msgspec.Meta | None:
