@@ -7,6 +7,8 @@ from typing import Any
 import psycopg
 import structlog
 from psycopg import errors
+from psycopg.abc import PQGen
+from psycopg.waiting import Wait
 from psycopg_pool import AsyncConnectionPool
 
 from penstock.kernel.clock import Clock, SystemClock
@@ -184,13 +186,25 @@ async def _execute(
 ) -> list[Result]:
     """Sends all statements before it waits for the first result."""
     try:
-        cursors = [await connection.execute(each.sql.encode(), each.params, binary=True) for each in statements]
+        cursors = []
+        for each in statements:
+            cursors.append(await connection.execute(each.sql.encode(), each.params, binary=True))
+            await connection.wait(_flush(connection))
         await pipeline.sync()
     except psycopg.Error:
         if not connection.broken:
             await pipeline.sync()  # the rest was skipped; from here on ROLLBACK passes again
         raise
     return [Result(await each.fetchall() if each.description else [], each.rowcount) for each in cursors]
+
+
+def _flush(connection: Connection) -> PQGen[None]:
+    """Sends a statement to its end.
+
+    In a pipeline psycopg 3.3 offers what is larger than the socket's buffer once, then waits for an answer to the rest.
+    """
+    while connection.pgconn.flush():
+        yield Wait.W
 
 
 def _unavailable(error: Exception) -> Unavailable:

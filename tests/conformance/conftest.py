@@ -1,0 +1,56 @@
+"""The two stores, as one parametrised fixture: every test here runs on both."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from penstock.kernel.clock import ManualClock
+from penstock.store.connect import store_for
+from penstock.store.store import Store
+from tests.conformance.library import BOOKS, LOANS
+from tests.postgres import PostgresServer, own_postgres_server, postgres_server, postgres_url
+
+__all__ = ["own_postgres_server", "postgres_server", "postgres_url"]
+
+
+@dataclass(frozen=True)
+class Database:
+    """An empty database and the clock of the stores on it."""
+
+    url: str
+    clock: ManualClock
+
+    def store(self) -> Store:
+        """Another store on it, as another replica would have; not opened yet."""
+        return store_for(self.url, self.clock)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 3, 1, 12, tzinfo=UTC))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Database:
+    if request.param == "sqlite":
+        return Database(f"sqlite:///{tmp_path / 'store.db'}", clock)
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return Database(server.new_database(), clock)
+
+
+@pytest.fixture
+async def store(database: Database) -> AsyncIterator[Store]:
+    store = database.store()
+    await store.open([BOOKS], [LOANS])
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@pytest.fixture
+def now(clock: ManualClock) -> datetime:
+    return clock.now()
