@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, overload
 from uuid import UUID
 
@@ -14,20 +15,25 @@ from penstock.store.write import Write
 
 @dataclass(frozen=True)
 class KnownAgent:
-    """An agent as other areas see it. works: registered and not deprecated; online: pinged lately."""
+    """An agent as other areas see it.
+
+    works: registered and not deprecated; online: pinged lately.
+    since: when `capabilities` or `works` last changed.
+    """
 
     id: UUID
     name: str
     capabilities: Sequence[AgentCapability]
     works: bool
     online: bool
+    since: datetime
 
 
 class AgentDirectory(Protocol):
     """Provided by `agents`."""
 
-    async def agents(self) -> Sequence[KnownAgent]:
-        """Every agent; answered from memory, at most a second old."""
+    async def agents(self, fresh: bool = False) -> Sequence[KnownAgent]:
+        """Every agent; answered from memory, at most a second old, or as stored now when `fresh`."""
         ...
 
 
@@ -66,6 +72,22 @@ class Variables(Protocol):
 
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
         """name -> (value, is_secret) of those that exist; names compared without case, keys as asked for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule in force, for people to read."""
+
+    topic: str
+    text: str
+
+
+class AccessRules(Protocol):
+    """Provided by `identity`."""
+
+    def rules(self) -> Sequence[Rule]:
+        """What holds for passwords, tokens, keys and logins."""
         ...
 
 

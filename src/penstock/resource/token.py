@@ -9,12 +9,17 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 _RANDOM = 32  # bytes
 
 
+def new_secret() -> bytes:
+    """256 random bits."""
+    return os.urandom(_RANDOM)
+
+
 def new_token(prefix: str, subject: bytes = b"", secret: bytes | None = None) -> str:
     """A token of 256 random bits behind `prefix`.
 
-    subject: bytes that say what the token is for, so that it can be looked up. secret: in place of random bits.
+    subject: bytes that say what the token is for, so that it can be looked up. secret: in place of new random bits.
     """
-    return prefix + urlsafe_b64encode(subject + (secret or os.urandom(_RANDOM))).rstrip(b"=").decode()
+    return prefix + urlsafe_b64encode(subject + (secret or new_secret())).rstrip(b"=").decode()
 
 
 def token_parts(prefix: str, token: str, subject: int) -> tuple[bytes, bytes] | None:
