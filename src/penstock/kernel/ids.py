@@ -1,8 +1,10 @@
 """Identifiers: UUIDv7 (RFC 9562), so that newer ids sort after older ones."""
 
+import hashlib
 import os
 import threading
 import time
+from datetime import datetime
 from uuid import UUID
 
 _lock = threading.Lock()
@@ -22,3 +24,11 @@ def new_id() -> UUID:
         _last = stamp = max(stamp, _last + 1)
     tail = int.from_bytes(os.urandom(8)) & (1 << 62) - 1
     return UUID(int=(stamp >> 12) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | tail)
+
+
+def derived_id(at: datetime, *names: object) -> UUID:
+    """A UUIDv7 for this moment whose other bits follow from `names`: repeated work makes the same id again."""
+    digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
+    stamp = int(at.timestamp() * 1000) & (1 << 48) - 1
+    random_a, tail = int.from_bytes(digest[:2]) & 0xFFF, int.from_bytes(digest[2:10]) & (1 << 62) - 1
+    return UUID(int=stamp << 80 | 7 << 76 | random_a << 64 | 2 << 62 | tail)

@@ -11,7 +11,7 @@ from uuid import UUID
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.entity import Entity
-from penstock.kernel.errors import Invalid, NotFound
+from penstock.kernel.errors import Invalid, NotFound, Stale
 from penstock.resource.answer import Encoded
 from penstock.resource.audit import audit
 from penstock.resource.changes import Changes
@@ -90,6 +90,24 @@ class Resource(Generic[E]):
         await self.commit(writes, stored)
         return stored
 
+    async def change(self, id: UUID, edit: Callable[[E], E], actor: Actor, if_match: str | None = None) -> E:
+        """Stores what `edit` makes of the entity; an `edit` that returns what it was given changes nothing.
+
+        Without an ETag given the last write wins: `edit` is repeated when another change came first.
+        Raises NotFound, Stale, NameTaken.
+        """
+        for left in reversed(range(_TRIES)):
+            before = await self.get(id)
+            entity = edit(before)
+            if entity is before:
+                return before
+            try:
+                return await self.replace(entity, before, actor, if_match)
+            except Stale:
+                if if_match or entity.e_tag != before.e_tag or not left:
+                    raise
+        raise Stale
+
     async def delete(self, before: E, actor: Actor, if_match: str | None = None) -> None:
         """Deletes softly. Raises Stale, NotFound."""
         await self.commit(self.plan_delete(before, actor, if_match), before)
@@ -164,6 +182,7 @@ class Resource(Generic[E]):
 
 
 _ALL = 2**31 - 1
+_TRIES = 10
 
 
 def expires_at(entity: Entity, now: datetime) -> datetime | None:

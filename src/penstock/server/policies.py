@@ -1,11 +1,25 @@
 """The areas' policies, filled from the settings."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from penstock.areas.agents.policy import AgentPolicy
+from penstock.areas.identity.policy import IdentityPolicy
 from penstock.server.settings import ServerSettings
 
 
 def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
     """One object per policy class that an area declares. servers: addresses of the bus as this server sees it."""
-    return []
+    return [
+        AgentPolicy(
+            ping_seconds=settings.ping_seconds,
+            resync_seconds=settings.resync_seconds,
+            server_address=settings.public_url.rstrip("/"),
+            bus_servers=tuple(settings.nats_public_url or servers),
+        ),
+        IdentityPolicy(
+            access_token=timedelta(minutes=settings.access_token_minutes),
+            refresh_token=timedelta(days=settings.refresh_token_days),
+        ),
+    ]
