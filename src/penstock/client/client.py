@@ -20,6 +20,7 @@ from penstock.client.model import LoginResult, LogMessage, PlannedChange, Stream
 from penstock.client.problem import Unreachable, error_of
 from penstock.client.session import Session
 from penstock.client.target import Target
+from penstock.kernel.errors import PenstockError, Unavailable
 
 T = TypeVar("T")
 Query = Mapping[str, Any]
@@ -85,7 +86,7 @@ class Client:
         return sorted(_decoded(answer, list[StreamMessage]), key=lambda message: message.sequence)
 
     def follow(
-        self, stream: str, after: int | None = None, on_gap: Callable[[Unreachable], None] = lambda _: None
+        self, stream: str, after: int | None = None, on_gap: Callable[[PenstockError], None] = lambda _: None
     ) -> Iterator[StreamMessage]:
         """Messages as they come, without end; a lost connection is made again and nothing is left out.
 
@@ -98,7 +99,7 @@ class Client:
                 for message in self._follow(stream, after):
                     after, pause = message.sequence, _FIRST_PAUSE
                     yield message
-            except Unreachable as error:
+            except (Unreachable, Unavailable) as error:
                 on_gap(error)
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)

@@ -1,0 +1,113 @@
+"""`penstock get`."""
+
+import time
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+from click.shell_completion import CompletionItem
+
+from penstock.cli.connection import connect, url_option
+from penstock.cli.listing import LISTINGS, Listing, listing_named
+from penstock.cli.text import as_json, as_yaml
+from penstock.kernel.errors import NotFound
+
+if TYPE_CHECKING:
+    from penstock.client.client import Client
+
+_WATCH_SECONDS = 1.0
+
+
+class _Kind(click.ParamType[Listing]):
+    """The name of a listing."""
+
+    name = "kind"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Listing:
+        if isinstance(value, Listing):
+            return value
+        listing = listing_named(value)
+        if listing is None:
+            known = [each.name for each in LISTINGS]
+            near = get_close_matches(value.lower(), known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
+            self.fail(f"there is no kind '{value}'; {hint}", param, ctx)
+        return listing
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(each.name) for each in LISTINGS if each.name.startswith(incomplete.lower())]
+
+
+@click.command(epilog=f"Kinds: {', '.join(each.name for each in LISTINGS)}.")
+@click.argument("kind", type=_Kind())
+@click.argument("name", required=False)
+@click.option("-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True)
+@click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
+@url_option
+def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | None) -> None:
+    """Show all things of a KIND, or the one called NAME."""
+    with connect(url) as client:
+        if watch:
+            _watch(lambda: _read(client, kind, name), lambda found: _show(kind, found, output))
+        else:
+            _show(kind, _read(client, kind, name), output)
+
+
+def _read(client: "Client", kind: Listing, name: str | None) -> Any:
+    if name is None:
+        return client.read(kind.path)
+    if kind.item is not None:
+        return client.read(kind.item.format(name=quote(name, safe="")))
+    found = client.read(kind.path)
+    wanted = name.casefold()
+    for row in found:
+        if wanted in (str(row[key]).casefold() for key in kind.keys):
+            return row
+    near = get_close_matches(name, [str(row[kind.keys[0]]) for row in found], n=1)
+    raise NotFound(f"{kind.name} has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+
+
+def _show(kind: Listing, found: Any, output: str) -> None:
+    if output == "json":
+        click.echo(as_json(found))
+    elif output == "yaml":
+        click.echo(as_yaml(found), nl=False)
+    else:
+        _show_table(kind, found if isinstance(found, list) else [found])
+
+
+def _show_table(kind: Listing, rows: list[Any]) -> None:
+    if not rows:
+        click.echo(f"There are no {kind.name}.", err=True)
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in kind.columns:
+        table.add_column(column.title, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(column.text(row)) for column in kind.columns))
+    console = Console()
+    # A pipe has no width; what reads it wants each thing on one line.
+    console.print(table, width=None if console.is_terminal else _wide(table), crop=False)
+
+
+def _wide(table: Any) -> int:
+    from rich.console import Console
+
+    return max(80, int(Console(width=100_000).measure(table).maximum))
+
+
+def _watch(read: Callable[[], Any], show: Callable[[Any], None]) -> None:
+    last: Any = None
+    while True:
+        found = read()
+        if found != last:
+            click.clear()
+            show(found)
+            last = found
+        time.sleep(_WATCH_SECONDS)

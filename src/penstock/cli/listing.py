@@ -1,0 +1,145 @@
+"""The kinds of things that `penstock get` shows, each declared once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Row = Mapping[str, Any]
+
+_AGENT_STATUS = ("Unknown", "Online", "Offline", "Pending", "Deprecated")
+_REQUESTED = ("stopped", "started", "unknown")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table. of: the row's field, or what makes the text from the row."""
+
+    title: str
+    of: str | Callable[[Row], Any]
+
+    def text(self, row: Row) -> str:
+        value = row.get(self.of) if isinstance(self.of, str) else self.of(row)
+        return _text(value)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A kind of thing.
+
+    path: where all of them are. item: where one of that name is; None where the server has no such operation.
+    keys: the fields that a name given is compared with.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    path: str
+    columns: tuple[Column, ...]
+    item: str | None = None
+    keys: tuple[str, ...] = ("Name",)
+
+
+LISTINGS = (
+    Listing(
+        "agents",
+        ("agent",),
+        "/agents",
+        (
+            Column("NAME", "Name"),
+            Column("POOL", "PoolName"),
+            Column("STATUS", lambda row: _word(_AGENT_STATUS, row["CurrentStatusEnum"])),
+            Column("LAST SEEN", "LastSeen"),
+            Column("VERSION", "LastBuildVersion"),
+            Column("ID", "Id"),
+        ),
+        keys=("Name", "Id"),
+    ),
+    Listing(
+        "pending",
+        (),
+        "/agents/pending",
+        (Column("ID", "Id"), Column("POOL", "PoolName"), Column("EXPIRES", "Expires")),
+        keys=("Id",),
+    ),
+    Listing(
+        "flows",
+        ("flow",),
+        "/integrations/flows",
+        (
+            Column("NAME", "FlowName"),
+            Column("STATUS", "Status"),
+            Column("REQUESTED", lambda row: _word(_REQUESTED, row["RequestedStatus"])),
+            Column("RUNNING", "RunningCount"),
+            Column("ERRORS", "ErrorCount"),
+            Column("CATEGORY", "Category"),
+            Column("VERSION", "Version"),
+        ),
+        item="/integrations/flows/{name}",
+        keys=("FlowName",),
+    ),
+    Listing(
+        "schedules",
+        ("schedule",),
+        "/scheduling/schedules",
+        (
+            Column("NAME", "Name"),
+            Column("CRON", "Cron"),
+            Column("COMMAND", lambda row: " ".join([row["Command"] or "", *(row["Arguments"] or ())])),
+            Column("DESCRIPTION", "Description"),
+        ),
+        item="/scheduling/schedules/{name}",
+    ),
+    Listing(
+        "variables",
+        ("variable",),
+        "/variables",
+        (
+            Column("NAME", "Name"),
+            Column("VALUE", "Value"),
+            Column("SECRET", "IsSecret"),
+            Column("DESCRIPTION", "Description"),
+        ),
+        item="/variables/{name}",
+    ),
+    Listing(
+        "streams",
+        ("stream",),
+        "/eventing/streams",
+        (
+            Column("NAME", "Name"),
+            Column("MESSAGES", "Messages"),
+            Column("BYTES", "Bytes"),
+            Column("CONSUMERS", "Consumers"),
+            Column("CREATED", "Created"),
+        ),
+    ),
+    Listing(
+        "users",
+        ("user",),
+        "/identity/user",
+        (Column("USER NAME", "Username"), Column("ROLES", lambda row: ", ".join(row["Roles"] or ()))),
+        keys=("Username",),
+    ),
+    Listing(
+        "kinds",
+        ("kind",),
+        "/configuration/kinds",
+        (Column("KIND", "Kind"), Column("DESCRIPTION", "Description")),
+        keys=("Kind",),
+    ),
+)
+
+
+def listing_named(name: str) -> Listing | None:
+    """The listing of this name or alias, without case."""
+    wanted = name.casefold()
+    return next((each for each in LISTINGS if wanted == each.name or wanted in each.aliases), None)
+
+
+def _word(words: tuple[str, ...], number: int) -> str:
+    return words[number] if 0 <= number < len(words) else str(number)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
