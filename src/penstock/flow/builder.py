@@ -1,21 +1,18 @@
 """Makes elements from the nodes of a document, each option by its declared type."""
 
+import collections.abc
 from collections.abc import Iterable
-from enum import Enum
-from typing import Any, get_args, get_origin
-
-import msgspec
-from msgspec.structs import FieldInfo
+from typing import Any
 
 from penstock.flow.component import Component, Consumer, Producer
 from penstock.flow.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.element import Element
 from penstock.flow.endpoint_uri import EndpointUri
 from penstock.flow.language import Language
+from penstock.flow.option import NeedsVariables, Option, options_of
 from penstock.flow.problem import Problem, Problems, unknown
 from penstock.flow.registry import Family, Registry
 from penstock.flow.step import Step
-from penstock.flow.text import Text
 
 Given = dict[str, tuple[Scalar, Node]]
 """The options as written: name -> where the name stands, and the value."""
@@ -24,11 +21,17 @@ _ROLES: dict[type[Component], str] = {Consumer: "from", Producer: "to"}
 
 
 class Builder:
-    """Builds the elements of one document, and adds to `problems` whatever is wrong."""
+    """Builds the elements of one document, and adds to `problems` whatever is wrong.
 
-    def __init__(self, registry: Registry, problems: Problems) -> None:
+    variables: values of the variables that options other than texts depend on. needed: those that were missing;
+    an element that depends on one is not built.
+    """
+
+    def __init__(self, registry: Registry, problems: Problems, variables: collections.abc.Mapping[str, str]) -> None:
         self._registry = registry
         self._problems = problems
+        self._variables = variables
+        self.needed: frozenset[str] = frozenset()
 
     def problem(self, node: Node, element: str, message: str) -> None:
         self._problems.append(Problem(node.line, node.column, element, message))
@@ -128,45 +131,54 @@ class Builder:
     def _element(self, kind: type[Element], label: str, at: Node, given: Given) -> Any:
         """The element, or None when an option is wrong. `given` is used up."""
         before = len(self._problems)
-        fields = msgspec.structs.fields(kind)
+        options = options_of(kind)
         values: dict[str, object] = {}
-        for field in fields:
-            value = self._option(field, label, at, given)
+        complete = True
+        for option in options:
+            try:
+                value = self._value(option, label, at, given)
+            except NeedsVariables as needs:
+                self.needed |= needs.names
+                complete = False
+                continue
             if value is not None:
-                values[field.name] = value
-        for option, (name, _) in given.items():
-            self.problem(name, label, f"option {unknown(option, self._options(fields))}")
-        return kind(**values) if len(self._problems) == before else None
+                values[option.attribute] = value
+        for name, (position, _) in given.items():
+            self.problem(position, label, f"option {unknown(name, self._names(options))}")
+        return kind(**values) if complete and len(self._problems) == before else None
 
-    def _options(self, fields: Iterable[FieldInfo]) -> list[str]:
-        """The names that may be written for the fields."""
+    def _names(self, options: Iterable[Option]) -> list[str]:
+        """The names that may be written for the options."""
         names: list[str] = []
-        for field in fields:
-            kind = _bare(field.type)
-            if kind is Producer:
+        for option in options:
+            if option.kind is Producer:
                 names += ["uri", "parameters"]
-            elif kind is Language:
+            elif option.kind is Language:
                 names += ["expression", *self._registry.names(Family.LANGUAGE)]
             else:
-                names.append(field.encode_name)
+                names.append(option.name)
         return names
 
-    def _option(self, field: FieldInfo, label: str, at: Node, given: Given) -> object | None:
-        """The option's value; None when it is absent, or wrong and told about."""
-        kind = _bare(field.type)
-        if kind is Producer:
+    def _value(self, option: Option, label: str, at: Node, given: Given) -> object | None:
+        """The option's value; None when it is absent, or wrong and told about. Raises NeedsVariables."""
+        if option.kind is Producer:
             endpoint: object = self.endpoint(given, at, label, Producer)
             return endpoint
-        if kind is Language:
+        if option.kind is Language:
             return self._expression(label, at, given)
-        name, node = given.pop(field.encode_name, (None, None))
-        if name is None or node is None:
-            if field.required:
-                self.problem(at, label, f"option '{field.encode_name}' is missing")
+        _, node = given.pop(option.name, (None, None))
+        if node is None:
+            if option.required:
+                self.problem(at, label, f"option '{option.name}' is missing")
             return None
-        if get_origin(kind) is tuple and get_args(kind)[0] is Step:
-            return self.steps(node, f"{label}: {field.encode_name}")
-        return self._value(field, f"{label}: {field.encode_name}", node)
+        if option.is_list_of(Step):
+            return self.steps(node, f"{label}: {option.name}")
+        try:
+            value: object = option.read(node, self._variables)
+        except ValueError as error:
+            self.problem(node, f"{label}: {option.name}", str(error))
+            return None
+        return value
 
     def _expression(self, label: str, at: Node, given: Given) -> Language | None:
         """The expression, from `expression: {LANGUAGE: ...}` or `LANGUAGE: ...` beside the other options."""
@@ -179,56 +191,3 @@ class Builder:
             self.problem(at, label, f"needs one expression, in one of: {', '.join(languages)}")
             return None
         return self._language(*given.pop(found[0]), label)
-
-    def _value(self, field: FieldInfo, label: str, node: Node) -> object | None:
-        try:
-            value: object = _converted(field.type, node)
-        except (ValueError, msgspec.ValidationError) as error:
-            self.problem(node, label, _sentence(str(error)))
-            return None
-        return value
-
-
-def _converted(wanted: Any, node: Node) -> Any:
-    """The node's text as the option's type. Raises ValueError or msgspec.ValidationError."""
-    kind = _bare(wanted)
-    if isinstance(node, Sequence):
-        if not hasattr(kind, "parse_all"):
-            raise ValueError("must be a single value, not a list")
-        return kind.parse_all([_text(item) for item in node.items])
-    text = _text(node)
-    if not getattr(kind, "takes_variables", False):
-        text = _without_variables(text)
-    if hasattr(kind, "parse"):
-        return kind.parse(text)
-    if isinstance(kind, type) and issubclass(kind, Enum) and text not in [member.value for member in kind]:
-        raise ValueError(f"must be one of {', '.join(str(member.value) for member in kind)}")
-    return msgspec.convert(text, wanted, strict=False)
-
-
-def _text(node: Node) -> str:
-    if not isinstance(node, Scalar):
-        raise ValueError("must be a text, a number, true or false")
-    if node.null:
-        raise ValueError("needs a value; an empty text is written ''")
-    return node.text
-
-
-def _without_variables(text: str) -> str:
-    plain = Text.parse(text).literal
-    if plain is None:
-        raise ValueError("cannot take its value from a variable")
-    return plain
-
-
-def _bare(annotation: Any) -> Any:
-    """The type without Annotated and without `| None`."""
-    if hasattr(annotation, "__metadata__"):
-        annotation = annotation.__origin__
-    members = [member for member in get_args(annotation) if member is not type(None)]
-    optional = len(members) == 1 and type(None) in get_args(annotation)
-    return members[0] if optional else annotation
-
-
-def _sentence(message: str) -> str:
-    return message[:1].lower() + message[1:]

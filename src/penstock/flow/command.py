@@ -80,6 +80,8 @@ class CommandRunner:
         self._kept_output = kept_output
         self._turns = asyncio.Semaphore(parallel)
         self._patience = patience.total_seconds()
+        self._to_sweep: set[str] = set()
+        self._sweeping = asyncio.Lock()
 
     def turn(self) -> asyncio.Semaphore:
         """To be held around `run`, so that the wait for a turn is not part of the run."""
@@ -134,7 +136,15 @@ class CommandRunner:
             # The leader is not reaped yet, so its id, and the group's, cannot belong to others.
             _signal_group(process.pid, signal.SIGKILL)
         await ended.within(self._patience)
-        await asyncio.to_thread(sweep, RUN_MARKER, run_id)
+        await self._sweep(run_id)
+
+    async def _sweep(self, run_id: str) -> None:
+        """Kills whoever left the run's group. Many runs that end at once share a look at the processes."""
+        self._to_sweep.add(run_id)
+        async with self._sweeping:
+            if run_id in self._to_sweep:
+                runs, self._to_sweep = self._to_sweep, set()
+                await asyncio.to_thread(sweep, RUN_MARKER, *runs)
 
 
 class _Ended:

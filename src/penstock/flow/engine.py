@@ -16,6 +16,7 @@ from penstock.flow.definition import FlowDefinition
 from penstock.flow.exchange import Exchange
 from penstock.flow.intake import Intake
 from penstock.flow.listener import FlowListener, Level, Tick
+from penstock.flow.parser import parse_flow
 from penstock.flow.route import Route
 from penstock.flow.running import FlowState, FlowStatus, RunningFlow
 from penstock.flow.timetable import Ring, Timetable
@@ -76,10 +77,10 @@ class FlowEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if error is None:
-                async with asyncio.TaskGroup() as stopping:
-                    for name in self.names():
-                        stopping.create_task(self.stop(name, self._settings.grace))
+            grace = self._settings.grace if error is None else timedelta()
+            async with asyncio.TaskGroup() as stopping:
+                for name in self.names():
+                    stopping.create_task(self.stop(name, grace))
         finally:
             if self._server is not None:
                 self._server.cancel()
@@ -97,9 +98,10 @@ class FlowEngine:
         """Starts the flow, in place of the version that runs.
 
         Answers the moment from which it counts: due times up to then are the old version's, later ones the new
-        one's. Exchanges of the old version go on. Raises what a component's start raises; then the old version
-        runs on.
+        one's. Exchanges of the old version go on. Raises what a component's start raises, NotFound for a variable
+        that an option needs, InvalidFlow when its value does not fit; then the old version runs on.
         """
+        definition = await self._completed(definition)
         while True:
             flow = self._flows.get(definition.name)
             if flow is None:
@@ -127,6 +129,16 @@ class FlowEngine:
         if flow is None:
             raise NotFound(f"flow '{name}' does not run here")
         return flow
+
+    async def _completed(self, definition: FlowDefinition) -> FlowDefinition:
+        """The definition with its routes, when they depend on variables."""
+        if not definition.needs:
+            return definition
+        values = {
+            name: (await self._variables.get_public(name, "an option that decides how a flow runs")).value
+            for name in definition.needs
+        }
+        return parse_flow(definition.name, definition.version, definition.source, values)
 
     async def _start_first(self, definition: FlowDefinition) -> datetime:
         flow = RunningFlow(definition, self._clock.now())

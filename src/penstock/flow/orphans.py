@@ -8,32 +8,27 @@ import signal
 import time
 
 
-def marked(name: str, value: str) -> list[int]:
-    """Ids of the processes, other than this one, that were started with the environment variable.
+def marked(name: str, *values: str) -> list[int]:
+    """Ids of the processes, other than this one, that were started with the variable set to one of `values`.
 
     Processes of other users cannot be seen into, and one that was started with another environment is not found.
     """
-    marker = f"{name}={value}".encode()
+    markers = _markers(name, values)
     own = os.getpid()
     processes = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
-    return [process for process in processes if process != own and _carries(process, marker)]
+    return [process for process in processes if process != own and _carries(process, markers)]
 
 
-def kill_marked(name: str, value: str) -> int:
-    """Kills, once over, every process that carries the marker; answers how many there were."""
-    marker = f"{name}={value}".encode()
-    return sum(_kill(process, marker) for process in marked(name, value))
-
-
-def sweep(name: str, value: str, rounds: int = 1000) -> int:
-    """Kills every process that carries the marker, until none is left; answers how many kills that took.
+def sweep(name: str, *values: str, rounds: int = 1000) -> int:
+    """Kills every process that carries a marker, until none is left; answers how many kills that took.
 
     A process can start others between the look and the kill, so it looks again, at most `rounds` times.
     Waits a little between rounds: not for use on an event loop.
     """
+    markers = _markers(name, values)
     killed = 0
     for _ in range(rounds):
-        count = kill_marked(name, value)
+        count = sum(_kill(process, markers) for process in marked(name, *values))
         if not count:
             break
         killed += count
@@ -41,14 +36,18 @@ def sweep(name: str, value: str, rounds: int = 1000) -> int:
     return killed
 
 
-def _kill(process: int, marker: bytes) -> bool:
+def _markers(name: str, values: tuple[str, ...]) -> frozenset[bytes]:
+    return frozenset(f"{name}={value}".encode() for value in values)
+
+
+def _kill(process: int, markers: frozenset[bytes]) -> bool:
     """Whether the process was killed. Looks again through a pidfd, lest the id belong to another by now."""
     try:
         handle = os.pidfd_open(process)
     except OSError:
         return False
     try:
-        if not _carries(process, marker):
+        if not _carries(process, markers):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     except OSError:
@@ -58,9 +57,9 @@ def _kill(process: int, marker: bytes) -> bool:
     return True
 
 
-def _carries(process: int, marker: bytes) -> bool:
+def _carries(process: int, markers: frozenset[bytes]) -> bool:
     try:
         with open(f"/proc/{process}/environ", "rb") as environment:
-            return marker in environment.read().split(b"\0")
+            return not markers.isdisjoint(environment.read().split(b"\0"))
     except OSError:  # ended meanwhile, or another user's
         return False

@@ -1,5 +1,8 @@
 """Reads flows written in Camel's YAML DSL."""
 
+from collections.abc import Mapping as MappingType
+from types import MappingProxyType
+
 from penstock.flow.builder import Builder, Given
 from penstock.flow.component import Consumer
 from penstock.flow.definition import FlowDefinition
@@ -8,25 +11,31 @@ from penstock.flow.problem import InvalidFlow, Problem, Problems, unknown
 from penstock.flow.registry import registry
 from penstock.flow.route import Route
 
+_NO_VARIABLES: MappingType[str, str] = MappingProxyType({})
 _FORM = "must be a list of routes: `- route: {from: ...}` or `- from: ...`"
-_ROUTE_OPTIONS = ("id", "description", "from")
+_ROUTE_OPTIONS = ("id", "description", "note", "from")
+_FROM_OPTIONS = ("id", "description", "note", "uri", "parameters", "steps")
 
 
-def parse_flow(name: str, version: str, source: str) -> FlowDefinition:
+def parse_flow(
+    name: str, version: str, source: str, variables: MappingType[str, str] = _NO_VARIABLES
+) -> FlowDefinition:
     """The flow in `source`, a YAML document. Raises InvalidFlow with everything that is wrong.
 
-    name: the flow's; routes without an id are called after it.
+    name: the flow's; routes without an id are called after it. variables: values for the options that must be
+    known before the flow can start; without them the definition names what it needs and has no routes.
     """
     problems: Problems = []
+    builder = Builder(registry(), problems, variables)
     root = read_document(source, problems)
     routes: tuple[Route, ...] = ()
     if root is not None:
-        routes = _Routes(name, Builder(registry(), problems)).read(root)
-        if not routes and not problems:
+        routes = _Routes(name, builder).read(root)
+        if not routes and not problems and not builder.needed:
             problems.append(Problem(root.line, root.column, "document", _FORM))
     if problems:
         raise InvalidFlow(problems)
-    return FlowDefinition(name, version, source, routes)
+    return FlowDefinition(name, version, source, () if builder.needed else routes, builder.needed)
 
 
 class _Routes:
@@ -76,8 +85,8 @@ class _Routes:
             self._builder.problem(name, "from", "option 'steps' is missing")
         steps = self._builder.steps(steps_node, "from: steps") if steps_node is not None else ()
         for key, _ in inner.values():
-            message = f"option {unknown(key.text, ('uri', 'parameters', 'steps'))}"
-            self._builder.problem(key, "from", message)
+            if key.text not in _FROM_OPTIONS:
+                self._builder.problem(key, "from", f"option {unknown(key.text, _FROM_OPTIONS)}")
         return Route(route_id, consumer, steps) if consumer is not None else None
 
     def _id(self, given: Given) -> str:

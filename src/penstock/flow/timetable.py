@@ -76,6 +76,7 @@ class Timetable:
         self._seen = clock.now()
         self._sleeper: asyncio.Task[None] | None = None
         self._wake_at = datetime.max.replace(tzinfo=UTC)
+        self._serving = False
         self._delivering = False
         self._round = asyncio.Event()
 
@@ -102,23 +103,34 @@ class Timetable:
             self.set(alarm, None)
 
     async def passed(self, moment: datetime) -> None:
-        """Returns when all that was due up to `moment` has been delivered."""
-        while self._delivering or (self._heap and self._heap[0][0] <= moment):
+        """Returns when all that was due up to `moment` has been delivered; at once when nobody serves."""
+        while self._serving and (self._delivering or self._has(moment)):
             await self._round.wait()
+
+    def _has(self, moment: datetime) -> bool:
+        return bool(self._heap) and self._heap[0][0] <= moment
 
     async def serve(self) -> None:
         """Delivers what is due, until cancelled."""
-        while True:
-            await self._sleep()
-            now = self._clock.now()
-            self._notice_step(now)
-            rings = self._collect(now)
-            if rings:
-                self._delivering = True
-                await self._deliver(rings)
-                self._delivering = False
+        self._serving = True
+        try:
+            while True:
+                await self._sleep()
+                await self._serve_round()
+        finally:
+            self._serving = False
             self._round.set()
-            self._round = asyncio.Event()
+
+    async def _serve_round(self) -> None:
+        now = self._clock.now()
+        self._notice_step(now)
+        rings = self._collect(now)
+        if rings:
+            self._delivering = True
+            await self._deliver(rings)
+            self._delivering = False
+        self._round.set()
+        self._round = asyncio.Event()
 
     async def _sleep(self) -> None:
         now = self._clock.now()

@@ -19,6 +19,19 @@ from penstock.kernel.ids import new_id
 
 _USE = "the arguments of a command, where other users of the machine can read it"
 
+_CAMEL_OVERRIDES = tuple(
+    f"CamelExec{option}"
+    for option in (
+        "CommandExecutable",
+        "CommandArgs",
+        "CommandOutFile",
+        "CommandTimeout",
+        "CommandExitValues",
+        "CommandWorkingDir",
+        "UseStderrOnEmptyStdout",
+    )
+)
+
 
 class Exec(Producer, frozen=True, kw_only=True):
     """Runs a command without a shell; the body becomes the end of its standard output.
@@ -43,6 +56,9 @@ class Exec(Producer, frozen=True, kw_only=True):
     )
 
     async def send(self, exchange: Exchange, flow: FlowContext) -> None:
+        for name in _CAMEL_OVERRIDES:
+            if name in exchange.headers:
+                raise CommandFailed(f"header '{name}' is not known here: a message cannot change the command")
         command = await self._command(flow)
         async with flow.commands.turn():
             run = CommandRun(

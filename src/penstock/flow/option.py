@@ -1,0 +1,111 @@
+"""The options of an element: what its Struct declares, and how their texts are read."""
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from penstock.flow.document import Node, Scalar, Sequence
+from penstock.flow.element import Element
+from penstock.flow.text import Reference, Text
+
+
+class NeedsVariables(Exception):
+    """An option's value depends on variables that are not known yet."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = names
+
+
+class Option:
+    """One option. name: as written in documents. attribute: as in the Struct. kind: its bare type.
+
+    default: NODEFAULT when the option is required.
+    """
+
+    __slots__ = ("_annotation", "attribute", "default", "description", "kind", "name")
+
+    def __init__(self, field: msgspec.structs.FieldInfo, annotation: Any) -> None:
+        self.name = field.encode_name
+        self.attribute = field.name
+        self.kind = _bare(annotation)
+        self.default = field.default
+        self.description = _description(annotation)
+        self._annotation = annotation
+
+    @property
+    def required(self) -> bool:
+        return self.default is msgspec.NODEFAULT
+
+    def is_list_of(self, item: type) -> bool:
+        return get_origin(self.kind) is tuple and get_args(self.kind)[0] is item
+
+    def read(self, node: Node, variables: Mapping[str, str]) -> Any:
+        """The node as the option's type. variables: the values known so far.
+
+        Raises ValueError, with what is allowed, or NeedsVariables.
+        """
+        if isinstance(node, Sequence):
+            if not hasattr(self.kind, "parse_all"):
+                raise ValueError("must be a single value, not a list")
+            return self.kind.parse_all([_text(item) for item in node.items])
+        text = _text(node)
+        if not getattr(self.kind, "takes_variables", False):
+            text = _filled(text, variables)
+        return self._converted(text)
+
+    def _converted(self, text: str) -> Any:
+        if hasattr(self.kind, "parse"):
+            return self.kind.parse(text)
+        if isinstance(self.kind, type) and issubclass(self.kind, Enum):
+            allowed = [str(member.value) for member in self.kind]
+            if text not in allowed:
+                raise ValueError(f"must be one of {', '.join(allowed)}")
+        try:
+            return msgspec.convert(text, self._annotation, strict=False)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)[:1].lower() + str(error)[1:]) from None
+
+
+@cache
+def options_of(element: type[Element]) -> tuple[Option, ...]:
+    """The element's options, in the order of declaration."""
+    annotations = get_type_hints(element, include_extras=True)
+    return tuple(Option(field, annotations[field.name]) for field in msgspec.structs.fields(element))
+
+
+def _text(node: Node) -> str:
+    if not isinstance(node, Scalar):
+        raise ValueError("must be a text, a number, true or false")
+    if node.null:
+        raise ValueError("needs a value; an empty text is written ''")
+    return node.text
+
+
+def _filled(text: str, variables: Mapping[str, str]) -> str:
+    if "{{" not in text:
+        return text
+    parts = Text.parse(text).parts
+    missing = frozenset(part for part in parts if isinstance(part, Reference)) - variables.keys()
+    if missing:
+        raise NeedsVariables(missing)
+    return "".join(variables[part] if isinstance(part, Reference) else part for part in parts)
+
+
+def _bare(annotation: Any) -> Any:
+    """The type without Annotated and without `| None`."""
+    if hasattr(annotation, "__metadata__"):
+        annotation = annotation.__origin__
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    optional = len(members) == 1 and type(None) in get_args(annotation)
+    return members[0] if optional else annotation
+
+
+def _description(annotation: Any) -> str:
+    for extra in getattr(annotation, "__metadata__", ()):
+        if isinstance(extra, msgspec.Meta) and extra.description:
+            return extra.description
+    return ""
