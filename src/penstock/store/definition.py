@@ -27,7 +27,8 @@ class ColumnType(Enum):
 class Column(Generic[T]):
     """An indexed column beside the JSON body.
 
-    of: takes the column's value from the body, so that columns can be filled anew from stored bodies.
+    of: takes the column's value from the body, so that columns can be filled anew from stored bodies. Stored rows
+        follow a change of its result only after a Migration of the table, or under another name.
     unique: at most one live document has the value; a second one raises NameTaken.
     """
 

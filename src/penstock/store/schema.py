@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.store.column import sql_name
-from penstock.store.definition import Collection, Column, ColumnType, Journal
+from penstock.store.definition import Collection, Column, Journal
 from penstock.store.dialect import Dialect
 from penstock.store.statement import Statement
 
@@ -52,7 +52,11 @@ def check_definitions(definitions: Sequence[Collection[Any] | Journal[Any]]) -> 
 def recorded(definition: Collection[Any] | Journal[Any]) -> RecordedTable:
     """What is remembered of a definition once its table matches it."""
     kind = "collection" if isinstance(definition, Collection) else "journal"
-    return RecordedTable(kind, tuple(_recorded_column(column) for column in definition.columns))
+    return RecordedTable(kind, tuple(recorded_column(column) for column in definition.columns))
+
+
+def recorded_column(column: Column[Any]) -> RecordedColumn:
+    return RecordedColumn(column.name, column.type.value, column.unique)
 
 
 def create_table(dialect: Dialect, definition: Collection[Any] | Journal[Any]) -> list[Statement]:
@@ -74,24 +78,17 @@ def create_table(dialect: Dialect, definition: Collection[Any] | Journal[Any]) -
     return [Statement(each) for each in statements]
 
 
-def drop_columns(definition: Collection[Any] | Journal[Any], before: RecordedTable) -> list[Statement]:
-    """Drops the columns, and with them their indexes, that are no longer defined or are defined otherwise."""
-    keep = {_recorded_column(column) for column in definition.columns}
+def drop_columns(table: str, columns: Sequence[RecordedColumn]) -> list[Statement]:
+    """Drops columns and their indexes."""
     statements = []
-    for column in before.columns:
-        if column not in keep:
-            statements.append(Statement(f'DROP INDEX "{_index(definition.name, column.name)}"'))
-            statements.append(Statement(f'ALTER TABLE "{definition.name}" DROP COLUMN c_{column.name}'))
+    for column in columns:
+        statements.append(Statement(f'DROP INDEX "{_index(table, column.name)}"'))
+        statements.append(Statement(f'ALTER TABLE "{table}" DROP COLUMN c_{column.name}'))
     return statements
 
 
-def added_columns(definition: Collection[Any] | Journal[Any], before: RecordedTable) -> tuple[Column[Any], ...]:
-    """The columns that the table lacks once `drop_columns` ran."""
-    return tuple(each for each in definition.columns if _recorded_column(each) not in before.columns)
-
-
 def add_columns(
-    dialect: Dialect, definition: Collection[Any] | Journal[Any], columns: tuple[Column[Any], ...]
+    dialect: Dialect, definition: Collection[Any] | Journal[Any], columns: Sequence[Column[Any]]
 ) -> list[Statement]:
     """Adds columns, empty and without index so far."""
     return [
@@ -101,7 +98,7 @@ def add_columns(
 
 
 def index_columns(
-    dialect: Dialect, definition: Collection[Any] | Journal[Any], columns: tuple[Column[Any], ...]
+    dialect: Dialect, definition: Collection[Any] | Journal[Any], columns: Sequence[Column[Any]]
 ) -> list[Statement]:
     """Indexes columns that have been filled."""
     return [Statement(_create_index(dialect, definition, each)) for each in columns]
@@ -141,7 +138,3 @@ def _create_index(dialect: Dialect, definition: Collection[Any] | Journal[Any], 
 
 def _index(table: str, column: str) -> str:
     return f"{table}.c_{column}"
-
-
-def _recorded_column(column: Column[Any]) -> RecordedColumn:
-    return RecordedColumn(column.name, ColumnType(column.type).value, column.unique)

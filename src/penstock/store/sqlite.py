@@ -141,6 +141,7 @@ def _prepare(connection: sqlite3.Connection, upgrade: Upgrade) -> None:
     _check_ours(connection)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what was sealed or purged is not left in free pages
     connection.execute("BEGIN IMMEDIATE")
     try:
         _check_ours(connection)

@@ -1,7 +1,7 @@
 """Bringing a database from what `penstock_schema` records to the definitions, in one transaction."""
 # ruff: noqa: S608 - names come from definitions, which check_definitions allows; values are parameters.
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,12 +17,12 @@ from penstock.store.schema import (
     RECORD,
     RecordedTable,
     add_columns,
-    added_columns,
     check_definitions,
     create_table,
     drop_columns,
     index_columns,
     recorded,
+    recorded_column,
 )
 from penstock.store.statement import Conflict, Statement, Steps
 
@@ -60,94 +60,85 @@ class Upgrade:
         if not found.rows:
             yield [Statement(f"INSERT INTO {RECORD} VALUES ('layout', 'tables', {mark})", (str(LAYOUT),))]
         tables, done = _read_record(found.rows)
-        yield from self._migrate(tables, done, new=not found.rows)
+        rewritten = yield from self._migrate(tables, done)
         for definition in self._definitions:
-            yield from self._table(definition, tables.get(definition.name))
+            yield from self._table(definition, tables.get(definition.name), definition.name in rewritten)
 
-    def _migrate(self, tables: dict[str, RecordedTable], done: set[int], new: bool) -> Steps[None]:
+    def _migrate(self, tables: dict[str, RecordedTable], done: set[int]) -> Steps[set[str]]:
+        """Runs the migrations that are new here; returns the tables they rewrote. A new database has none yet."""
+        if unknown := done - {each.number for each in self._migrations}:
+            raise _cannot(f"was written by a newer release (migration {max(unknown)})")
+        rewritten = set()
         for migration in self._migrations:
             if migration.number in done:
                 continue
-            if not new and migration.table in tables:
+            if migration.table in tables:
                 _log.info("migrating", number=migration.number, name=migration.name, table=migration.table)
-                yield from self._rewrite(migration, tables[migration.table])
+                yield from self._rewrite(migration)
+                rewritten.add(migration.table)
             yield [self._record("migration", str(migration.number), migration.name)]
-        unknown = done - {each.number for each in self._migrations}
-        if unknown:
-            raise _cannot(f"was written by a newer release (migration {max(unknown)})")
+        return rewritten
 
-    def _rewrite(self, migration: Migration, table: RecordedTable) -> Steps[None]:
-        """Changes the bodies, and fills again the columns that stay as they are."""
-        definition = next((each for each in self._definitions if each.name == migration.table), None)
-        columns = _unchanged(definition, table) if definition else ()
-        after = 0
-        while rows := (yield from self._bodies(migration.table, after)):
-            for seq, body in rows:
-                changed = migration.apply(msgspec.json.decode(body))
-                if changed is not None:
-                    text = msgspec.json.encode(changed)
-                    yield [
-                        Statement(
-                            f'UPDATE "{migration.table}" SET body = {self._dialect.mark} '
-                            f"WHERE seq = {self._dialect.mark}",
-                            (text, seq),
-                        )
-                    ]
-                    if definition and columns:
-                        yield [self._fill_row(definition, columns, seq, text)]
-            after = rows[-1][0]
+    def _rewrite(self, migration: Migration) -> Steps[None]:
+        def change(seq: int, body: bytes) -> Statement | None:
+            changed = migration.apply(msgspec.json.decode(body))
+            if changed is None:
+                return None
+            return self._update(migration.table, ["body"], seq, [msgspec.json.encode(changed)])
 
-    def _table(self, definition: Definition, before: RecordedTable | None) -> Steps[None]:
+        yield from self._each_row(migration.table, "1 = 1", change)
+
+    def _table(self, definition: Definition, before: RecordedTable | None, rewritten: bool) -> Steps[None]:
         wanted = recorded(definition)
-        if before == wanted:
+        if before == wanted and not rewritten:
             return
         if before is None:
             yield create_table(self._dialect, definition)
         elif before.kind != wanted.kind:
             raise _cannot(f"holds '{definition.name}' as a {before.kind}, wanted is a {wanted.kind}")
         else:
-            yield from self._change_table(definition, before)
+            # Columns of bodies that were rewritten are made anew: on the way two may have the same unique value.
+            kept = [] if rewritten else [each for each in before.columns if each in wanted.columns]
+            yield drop_columns(definition.name, [each for each in before.columns if each not in kept])
+            yield from self._add(definition, [each for each in definition.columns if recorded_column(each) not in kept])
         yield [self._record(wanted.kind, definition.name, msgspec.json.encode(wanted).decode())]
 
-    def _change_table(self, definition: Definition, before: RecordedTable) -> Steps[None]:
-        columns = added_columns(definition, before)
-        _log.info("changing a table", table=definition.name, adding=[each.name for each in columns])
-        yield drop_columns(definition, before)
+    def _add(self, definition: Definition, columns: list[Column[Any]]) -> Steps[None]:
         if not columns:
             return
+        _log.info("filling columns", table=definition.name, columns=[each.name for each in columns])
         yield add_columns(self._dialect, definition, columns)
-        yield from self._fill(definition, columns)
+        live = "deleted_at IS NULL" if isinstance(definition, Collection) else "1 = 1"
+        names = [sql_name(column) for column in columns]
+
+        def fill(seq: int, body: bytes) -> Statement:
+            return self._update(definition.name, names, seq, _values(definition, columns, seq, body))
+
+        yield from self._each_row(definition.name, live, fill)
         try:
             yield index_columns(self._dialect, definition, columns)
         except Conflict:
-            names = " or ".join(each.name for each in columns if each.unique)
-            raise _cannot(f"holds two of '{definition.name}' with the same {names}") from None
+            unique = " or ".join(each.name for each in columns if each.unique)
+            raise _cannot(f"holds two of '{definition.name}' with the same {unique}") from None
 
-    def _fill(self, definition: Definition, columns: tuple[Column[Any], ...]) -> Steps[None]:
-        after = 0
-        while rows := (yield from self._bodies(definition.name, after)):
-            yield [self._fill_row(definition, columns, seq, body) for seq, body in rows]
-            after = rows[-1][0]
+    def _each_row(self, table: str, condition: str, change: Callable[[int, bytes], Statement | None]) -> Steps[None]:
+        """Runs what `change` makes of each row's number and body, a few hundred rows at a time."""
+        after, mark = 0, self._dialect.mark
+        while True:
+            [found] = yield [
+                Statement(
+                    f'SELECT seq, body FROM "{table}" WHERE seq > {mark} AND {condition} ORDER BY seq LIMIT {_AT_ONCE}',
+                    (after,),
+                )
+            ]
+            if not found.rows:
+                return
+            yield [each for seq, body in found.rows if (each := change(seq, body)) is not None]
+            after = found.rows[-1][0]
 
-    def _fill_row(self, definition: Definition, columns: tuple[Column[Any], ...], seq: int, body: bytes) -> Statement:
-        try:
-            entity = decode(body, definition.type)
-            values = [storable(column, entity) for column in columns]
-        except (msgspec.ValidationError, Invalid) as error:
-            raise _cannot(f"holds in '{definition.name}' (row {seq}) what cannot be read: {error}") from error
-        assignments = ", ".join(f"{sql_name(column)} = {self._dialect.mark}" for column in columns)
-        return Statement(
-            f'UPDATE "{definition.name}" SET {assignments} WHERE seq = {self._dialect.mark}', (*values, seq)
-        )
-
-    def _bodies(self, table: str, after: int) -> Steps[list[tuple[int, bytes]]]:
-        [found] = yield [
-            Statement(
-                f'SELECT seq, body FROM "{table}" WHERE seq > {self._dialect.mark} ORDER BY seq LIMIT {_AT_ONCE}',
-                (after,),
-            )
-        ]
-        return [(seq, body) for seq, body in found.rows]
+    def _update(self, table: str, columns: Sequence[str], seq: int, values: Sequence[Any]) -> Statement:
+        assignments = ", ".join(f"{column} = {self._dialect.mark}" for column in columns)
+        return Statement(f'UPDATE "{table}" SET {assignments} WHERE seq = {self._dialect.mark}', (*values, seq))
 
     def _record(self, kind: str, name: str, detail: str) -> Statement:
         return Statement(
@@ -171,9 +162,12 @@ def _read_record(rows: list[tuple[Any, ...]]) -> tuple[dict[str, RecordedTable],
     return tables, done
 
 
-def _unchanged(definition: Definition, before: RecordedTable) -> tuple[Column[Any], ...]:
-    added = added_columns(definition, before)
-    return tuple(column for column in definition.columns if column not in added)
+def _values(definition: Definition, columns: list[Column[Any]], seq: int, body: bytes) -> list[Any]:
+    try:
+        entity = decode(body, definition.type)
+        return [storable(column, entity) for column in columns]
+    except (msgspec.ValidationError, Invalid) as error:
+        raise _cannot(f"holds in '{definition.name}' (row {seq}) what cannot be read: {error}") from error
 
 
 def _cannot(why: str) -> Invalid:
