@@ -1,6 +1,6 @@
 """What an operation can answer besides a Struct, a list of them, a scalar or nothing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -15,11 +15,13 @@ class Encoded(Generic[T]):
 
     e_tag: sent as ETag header.
     next_skip: where the next page begins; sent as `Link: rel="next"`.
+    next_query: instead of it, the query parameters that differ in the request for the next page.
     """
 
     body: bytes
     e_tag: str | None = None
     next_skip: int | None = None
+    next_query: Mapping[str, str] | None = None
 
     @classmethod
     def array(cls, items: list[bytes], next_skip: int | None = None) -> "Encoded[T]":

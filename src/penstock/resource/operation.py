@@ -4,9 +4,10 @@ A handler's signature is its contract: path and query parameters, `Body[T]`, `Fi
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_type_hints
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -157,7 +158,7 @@ class Operation:
             case None:
                 return Answer(status, b"", "")
             case Encoded():
-                return Answer(status, result.body, JSON, _headers(result.e_tag, result.next_skip, call))
+                return Answer(status, result.body, JSON, _headers(result.e_tag, _next_query(result), call))
             case File():
                 named = ((_DISPOSITION, f'attachment; filename="{result.file_name}"'),) if result.file_name else ()
                 return Answer(status, result.content, result.media_type, named)
@@ -188,18 +189,22 @@ def _query_parameters(parameters: list[Parameter]) -> list[Parameter]:
     return found
 
 
-def _headers(e_tag: str | None, next_skip: int | None, call: Call) -> tuple[tuple[str, str], ...]:
+def _headers(e_tag: str | None, next_query: Mapping[str, str] | None, call: Call) -> tuple[tuple[str, str], ...]:
     headers: tuple[tuple[str, str], ...] = ()
     if e_tag:
         headers += (("etag", f'"{e_tag}"'),)
-    if next_skip is not None:
-        headers += (("link", f'<{_next_address(call, next_skip)}>; rel="next"'),)
+    if next_query is not None:
+        headers += (("link", f'<{_next_address(call, next_query)}>; rel="next"'),)
     return headers
 
 
-def _next_address(call: Call, next_skip: int) -> str:
-    parts = [p for p in call.query.decode("ascii").split("&") if p and not p.startswith("Skip=")]
-    return f"{call.path}?{'&'.join([*parts, f'Skip={next_skip}'])}"
+def _next_query(result: Encoded[Any]) -> Mapping[str, str] | None:
+    return result.next_query if result.next_skip is None else {"Skip": str(result.next_skip)}
+
+
+def _next_address(call: Call, next_query: Mapping[str, str]) -> str:
+    parts = [p for p in call.query.decode("ascii").split("&") if p and p.partition("=")[0] not in next_query]
+    return f"{call.path}?{'&'.join([*parts, urlencode(next_query)])}"
 
 
 def _if_match(call: Call) -> str | None:
