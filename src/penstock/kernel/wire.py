@@ -39,7 +39,8 @@ class Wire(msgspec.Struct, metaclass=WireMeta, rename=wire_name, forbid_unknown_
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1, extra_json_schema={"format": "int32"})]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1, extra_json_schema={"format": "int64"})]
-UInt64 = Annotated[int, msgspec.Meta(ge=0, le=2**64 - 1, extra_json_schema={"format": "uint64"})]
+# msgspec takes no bound beyond 2^63; only answers hold such numbers.
+UInt64 = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"format": "uint64"})]
 Map = dict[str, Any]
 """A free-form object; its keys are never re-cased."""
 
