@@ -1,4 +1,4 @@
-"""The real application for tests: SQLite, an embedded NATS server and uvicorn on a free port, in a folder of its own."""
+"""The real application for tests: SQLite, embedded NATS and uvicorn on a free port, in a folder of its own."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from penstock.kernel.clock import Clock
 from penstock.server.first_start import prepare_first_start
 from penstock.server.http import http_server, listening_socket
 from penstock.server.platform import Platform, open_platform
@@ -20,7 +21,7 @@ ADMIN_PASSWORD = "correct horse battery staple"
 
 
 class Application:
-    """A running application. `admin`, `operator`, `reader`: clients with that role; `anonymous`: without credentials."""
+    """A running application. admin, operator, reader: clients with that role; anonymous: without credentials."""
 
     def __init__(self, platform: Platform, address: str) -> None:
         self.platform = platform
@@ -78,12 +79,12 @@ def settings_for(folder: Path, **overrides: str) -> ServerSettings:
 
 
 @asynccontextmanager
-async def running_application(folder: Path, **overrides: str) -> AsyncIterator[Application]:
+async def running_application(folder: Path, clock: Clock | None = None, **overrides: str) -> AsyncIterator[Application]:
     """Starts the application and stops it again. overrides: environment settings."""
     settings = settings_for(folder, **overrides)
     listener = listening_socket(settings)
     port = listener.getsockname()[1]
-    async with open_platform(settings) as platform:
+    async with open_platform(settings, clock) as platform:
         await prepare_first_start(platform)
         server = http_server(web_application(platform), settings)
         serving = asyncio.create_task(server.serve([listener]))

@@ -25,7 +25,7 @@ from penstock.server.container import Container
 from penstock.server.discovery import find_areas
 from penstock.server.documentation import Documentation
 from penstock.server.health import Health
-from penstock.server.key_file import master_key
+from penstock.server.key_file import master_key, previous_keys
 from penstock.server.openapi import openapi_document
 from penstock.server.policies import policies
 from penstock.server.retention import Retention
@@ -65,10 +65,11 @@ async def open_platform(
     when database or bus cannot be reached.
     """
     areas = find_areas()
+    clock = clock or SystemClock()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with AsyncExitStack() as stack:
         progress("opening the database")
-        store = store_for(settings.store_address)
+        store = store_for(settings.store_address, clock)
         journals = [ENTITY_EVENTS, *(journal for area in areas for journal in area.journals)]
         await store.open([collection for area in areas for collection in area.collections], journals)
         stack.push_async_callback(store.close)
@@ -79,7 +80,7 @@ async def open_platform(
         bus = await Bus.connect(servers, keys.server_user(), name="penstock-server")
         stack.push_async_callback(bus.close)
         progress("wiring the areas")
-        container = _container(settings, store, bus, keys, clock or SystemClock(), servers)
+        container = _container(settings, store, bus, keys, clock, servers)
         yield _wire(settings, container, areas, nats)
 
 
@@ -99,7 +100,7 @@ async def _embedded_bus(settings: ServerSettings, keys: BusKeys, stack: AsyncExi
 def _container(
     settings: ServerSettings, store: Store, bus: Bus, keys: BusKeys, clock: Clock, servers: Sequence[str]
 ) -> Container:
-    secrets = Secrets(master_key(settings))
+    secrets = Secrets(master_key(settings), previous_keys(settings))
     container = Container()
     parts: list[tuple[Any, Any]] = [
         (ServerSettings, settings),

@@ -26,6 +26,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     data: str
     database_url: str
     secret_key: str
+    secret_key_previous: list[str]
     nats_url: list[str]
     nats_keys: str
     nats_host: str

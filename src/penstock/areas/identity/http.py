@@ -1,7 +1,5 @@
 """Operations of the section "Identity"."""
 
-from collections.abc import Sequence
-
 from penstock.areas.identity.api_keys import ApiKeys
 from penstock.areas.identity.model import LoginModel, LoginResult, RefreshTokenModel, UserCreateDto, UserDto
 from penstock.areas.identity.service import Users
@@ -12,6 +10,8 @@ from penstock.resource.call import Call
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Body
 
+LARGEST = 16 * 1024  # bytes that may be sent without credentials
+
 
 class IdentityHandlers:
     """Login, users, API keys."""
@@ -21,7 +21,7 @@ class IdentityHandlers:
         self._users = users
         self._keys = keys
 
-    @operation("POST", "/identity/login/username")
+    @operation("POST", "/identity/login/username", limit=LARGEST)
     async def login(self, model: Body[LoginModel], call: Call) -> LoginResult:
         """Log in with user name and password.
 
@@ -31,7 +31,7 @@ class IdentityHandlers:
         """
         return await self._sessions.login(model, call.client)
 
-    @operation("POST", "/identity/login/refresh")
+    @operation("POST", "/identity/login/refresh", limit=LARGEST)
     async def refresh(self, model: Body[RefreshTokenModel]) -> LoginResult:
         """Exchange a refresh token for the next pair of tokens.
 
@@ -41,9 +41,9 @@ class IdentityHandlers:
         return await self._sessions.refresh(model.refresh_token)
 
     @operation("GET", "/identity/user", Role.ADMIN)
-    async def list_users(self) -> Sequence[UserDto]:
+    async def list_users(self) -> list[UserDto]:
         """List the users, newest first. Password is always null."""
-        return await self._users.list()
+        return list(await self._users.list())
 
     @operation("POST", "/identity/user", Role.ADMIN, bodiless=frozenset({404, 409}))
     async def create_user(self, wanted: Body[UserCreateDto], actor: Actor) -> UserDto:
@@ -64,9 +64,9 @@ class IdentityHandlers:
         await self._users.delete(username, actor)
 
     @operation("GET", "/identity/apikey/{username}", Role.ADMIN)
-    async def list_api_keys(self, username: str) -> Sequence[str]:
+    async def list_api_keys(self, username: str) -> list[str]:
         """List the names of a user's API keys, oldest first."""
-        return await self._keys.names(username)
+        return list(await self._keys.names(username))
 
     @operation("POST", "/identity/apikey", Role.ADMIN)
     async def create_api_key(

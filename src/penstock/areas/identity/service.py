@@ -115,7 +115,7 @@ class Users:
         Raises Invalid for a password that is too short or too long.
         """
         if password is not None and not SHORTEST_PASSWORD <= len(password) <= LONGEST:
-            raise Invalid.one("admin_password", f"must have {SHORTEST_PASSWORD} to {LONGEST} characters")
+            raise Invalid.one("PENSTOCK_ADMIN_PASSWORD", f"must have {SHORTEST_PASSWORD} to {LONGEST} characters")
         if await self._admins():
             if password is not None:
                 await self._keep_first_admin(password)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from itertools import groupby
 
+from penstock.kernel.actor import Role
 from penstock.kernel.clock import Clock
 from penstock.resource.operation import MIB, Operation
 from penstock.resource.page import DEFAULT, MOST
@@ -56,7 +57,8 @@ def _tables(operations: Iterable[Operation]) -> Sequence[str]:
 
 def _row(operation: Operation) -> str:
     declaration = operation.declaration
-    who = ", ".join(declaration.roles) or "everyone"
+    callers = [role for role in Role if any(role.covers(needed) for needed in declaration.roles)]
+    who = ", ".join(callers) or "everyone"
     if declaration.own:
         who += " (an agent only with its own id)"
     size = f"{declaration.limit / MIB:g} MiB" if operation.body else "-"
