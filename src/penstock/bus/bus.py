@@ -7,16 +7,19 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 import structlog
+from nats.aio.msg import Msg
 
 from penstock.bus.connection import Connection, CredentialSource
 from penstock.bus.failure import ApiError, error_from, error_headers, refusal
 from penstock.bus.message import Ack, Answer, Message, Received
+from penstock.bus.naming import stream_name
 from penstock.bus.session import NoResponders, Session, SessionLost
 from penstock.bus.subscription import Handler, Subscription
 from penstock.kernel.errors import PenstockError, Unavailable
 from penstock.kernel.ids import new_id
 
 _log = structlog.get_logger(__name__)
+__all__ = ["Ack", "Answer", "Bus", "Message", "Received", "Subscription"]
 T = TypeVar("T")
 
 PUBLISH_SECONDS = 10.0
@@ -101,7 +104,7 @@ class Bus:
         stored = _stored.decode(answer.data)
         if stored.error is not None:
             raise refusal(stored.error)
-        return Ack(stored.stream, stored.seq, stored.duplicate)
+        return Ack(stream_name(stored.stream), stored.seq, stored.duplicate)
 
     async def publish_all(
         self, messages: Sequence[Message], *, in_flight: int = IN_FLIGHT, timeout: float = PUBLISH_SECONDS
@@ -131,12 +134,14 @@ class Bus:
             raise failures.exceptions[0] from None
         return [acks[index] for index in range(len(messages))]
 
-    async def notify(self, subject: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> None:
+    async def notify(
+        self, subject: str, body: bytes = b"", headers: Mapping[str, str] | None = None, *, reply: str = ""
+    ) -> None:
         """Tells whoever listens now; while the bus is away the message is dropped."""
         session = self._connection.current()
         try:
             if session is not None:
-                await session.send(subject, body, headers)
+                await session.send(subject, body, headers, reply)
                 return
         except SessionLost:
             pass
@@ -200,16 +205,28 @@ class Bus:
         """The open session, for the parts of the bus that speak the protocol themselves."""
         return await self._connection.session(asyncio.get_running_loop().time() + timeout)
 
-    async def _ask(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Received:
+    async def collect(
+        self, subject: str, body: bytes, is_last: Callable[[Msg], bool], *, timeout: float = PUBLISH_SECONDS
+    ) -> list[Msg]:
+        """All answers of the server to one repeatable request, up to the one that `is_last`."""
+        return await self._repeat(
+            subject, timeout, lambda session, seconds: session.collect(subject, body, is_last, seconds)
+        )
+
+    async def _ask(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Msg:
+        return await self._repeat(
+            subject, timeout, lambda session, seconds: session.request(subject, body, headers, seconds)
+        )
+
+    async def _repeat(self, subject: str, timeout: float, attempt: Callable[[Session, float], Awaitable[T]]) -> T:
         """Repeats a request that may safely be repeated until it is answered."""
         now = asyncio.get_running_loop().time
         deadline = now() + timeout
         nobody_until = now() + _NOBODY_SECONDS
         while True:
             session = await self._connection.session(deadline)
-            attempt = min(_ATTEMPT_SECONDS, max(deadline - now(), 0.001))
             try:
-                return Received.of(await session.request(subject, body, headers, attempt))
+                return await attempt(session, min(_ATTEMPT_SECONDS, max(deadline - now(), 0.001)))
             except (SessionLost, TimeoutError):
                 pass
             except NoResponders:

@@ -11,9 +11,9 @@ from nats.aio.msg import Msg
 
 from penstock.bus.bus import Bus
 from penstock.bus.message import Delivered
-from penstock.bus.pull import ConsumerSilent, Pull
+from penstock.bus.naming import stream_key
+from penstock.bus.pull import ConsumerAway, Pull
 from penstock.bus.session import SessionLost
-from penstock.bus.streams import stream_key
 from penstock.kernel.errors import NotFound, PenstockError
 
 _log = structlog.get_logger(__name__)
@@ -139,7 +139,7 @@ class Consumer:
                     await self._pull.run()
             except SessionLost:
                 continue  # the next session is waited for
-            except (ConsumerSilent, PenstockError) as error:
+            except (ConsumerAway, PenstockError) as error:
                 _log.warning("consumer does not deliver", consumer=self._spec.path, error=str(error))
                 await asyncio.sleep(_PAUSE)
 

@@ -11,16 +11,17 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as ClientSubscription
 from nats.errors import Error as NatsError
 
-from penstock.bus.session import Session, SessionLost
+from penstock.bus.session import Session, SessionLost, status_of
 
 _EXPIRES = 30.0
 _HEARTBEAT = 5.0
 _NANOSECONDS = 1_000_000_000
-_HEARTBEAT_STATUS = "100"
+_STILL_HERE = "100"
+_EXPIRED = "408"
 
 
-class ConsumerSilent(Exception):
-    """The consumer does not answer: it is gone, or its leader changed and forgot our request."""
+class ConsumerAway(Exception):
+    """The consumer serves no more: it is deleted, or it moved to another server."""
 
 
 class Pull:
@@ -46,11 +47,17 @@ class Pull:
         self._requested = 0
         self._inbox = session.client.new_inbox()
         self._subscription: ClientSubscription | None = None
-        self._room = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._away: str | None = None
         self._heard = 0.0
 
     async def __aenter__(self) -> Self:
-        self._subscription = await self._session.subscribe(self._inbox, self._arrived)
+        self._session.lost.add_done_callback(self._wake)
+        self._subscription = await self._session.subscribe(
+            self._inbox,
+            self._arrived,
+            most_waiting_bytes=0,  # bounded by what we ask for
+        )
         return self
 
     async def __aexit__(
@@ -59,31 +66,37 @@ class Pull:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._session.lost.remove_done_callback(self._wake)
         if self._subscription is not None:
             with contextlib.suppress(NatsError):  # gone with its connection
                 await self._subscription.unsubscribe()
 
     def release(self) -> None:
         self._held -= 1
-        self._room.set()
+        self._changed.set()
 
     async def run(self) -> None:
-        """Requests as room comes up. Ends by SessionLost or ConsumerSilent."""
+        """Requests as room comes up. Ends by SessionLost or ConsumerAway."""
         now = asyncio.get_running_loop().time
         self._heard = now()
         while not self._session.lost.done():
+            if self._away is not None:
+                raise ConsumerAway(self._away)
             free = self._capacity - self._held - self._requested
             # Asking for a few at a time would cost a request for each message.
             if free > self._capacity // 2 or (free > 0 and self._requested == 0):
                 await self._request(free)
-            self._room.clear()
+            self._changed.clear()
             try:
                 async with asyncio.timeout(_HEARTBEAT):
-                    await self._room.wait()
+                    await self._changed.wait()
             except TimeoutError:
                 if self._requested and now() - self._heard > 2 * _HEARTBEAT:
-                    raise ConsumerSilent from None
+                    raise ConsumerAway("it is silent") from None
         raise SessionLost
+
+    def _wake(self, _: asyncio.Future[None]) -> None:
+        self._changed.set()
 
     async def _request(self, count: int) -> None:
         self._requested += count
@@ -96,13 +109,13 @@ class Pull:
 
     async def _arrived(self, message: Msg) -> None:
         self._heard = asyncio.get_running_loop().time()
-        status = message.headers.get("Status") if message.headers and not message.data else None
+        status = status_of(message)
         if status is None:
             self._requested -= 1
             self._held += 1
             await self._receive(message)
-        elif status != _HEARTBEAT_STATUS:
-            # The request ended before it was filled: expired, or the consumer moved or is gone.
-            unfilled = (message.headers or {}).get("Nats-Pending-Messages")
-            self._requested -= int(unfilled) if unfilled is not None else self._requested
-        self._room.set()
+        elif status == _EXPIRED:
+            self._requested -= int((message.headers or {}).get("Nats-Pending-Messages", self._requested))
+        elif status != _STILL_HERE:
+            self._away = (message.headers or {}).get("Description", status)
+        self._changed.set()

@@ -19,7 +19,7 @@ from penstock.kernel.errors import Unavailable
 _log = structlog.get_logger(__name__)
 _libc = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
-_LOG_LINE = re.compile(r"\[(?P<level>[A-Z]{3})\] (?P<text>.*)")
+_LOG_LINE = re.compile(r"\[(?P<level>[A-Z]{3})\] ?(?P<text>.*)")
 _LONGEST_LINE = 1024 * 1024
 _READY_SECONDS = 30.0
 _STOP_SECONDS = 5.0

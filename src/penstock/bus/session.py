@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import DEFAULT_SUB_PENDING_BYTES_LIMIT
 from nats.aio.subscription import Subscription as ClientSubscription
 from nats.errors import ConnectionClosedError, ConnectionDrainingError, Error, MaxPayloadError
 
@@ -40,7 +41,7 @@ class Session:
         self._inbox_prefix = inbox_prefix
         self._inbox = ""
         self._count = 0
-        self._waiting: dict[str, tuple[str, asyncio.Future[Msg]]] = {}
+        self._questions: dict[str, _Question] = {}
         self._denied: set[str] = set()
 
     async def open(self, servers: list[str], credential: UserCredential, timeout: float = 5.0) -> None:
@@ -84,26 +85,44 @@ class Session:
 
     async def request(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Msg:
         """Raises SessionLost, NoResponders, TimeoutError, Forbidden, TooLarge."""
+        return (await self._ask(_Question(subject, lambda _: True), body, headers, timeout))[-1]
+
+    async def collect(self, subject: str, body: bytes, is_last: Callable[[Msg], bool], timeout: float) -> list[Msg]:
+        """All answers to one request, up to the one that `is_last`. Raises what `request` raises."""
+        return await self._ask(_Question(subject, is_last), body, None, timeout)
+
+    async def _ask(
+        self, question: "_Question", body: bytes, headers: Mapping[str, str] | None, timeout: float
+    ) -> list[Msg]:
         self._count += 1
         token = str(self._count)
-        answer: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
-        self._waiting[token] = (subject, answer)
+        self._questions[token] = question
         try:
             async with asyncio.timeout(timeout):
-                await self.send(subject, body, headers, self._inbox + token)
-                message = await answer
+                await self.send(question.subject, body, headers, self._inbox + token)
+                await question.answered
         finally:
-            del self._waiting[token]
-        if message.headers and not message.data and message.headers.get("Status") == _NO_RESPONDERS:
-            raise NoResponders(subject)
-        return message
+            del self._questions[token]
+        if status_of(question.answers[-1]) == _NO_RESPONDERS:
+            raise NoResponders(question.subject)
+        return question.answers
 
     async def subscribe(
-        self, subject: str, receive: Callable[[Msg], Awaitable[None]], queue: str = ""
+        self,
+        subject: str,
+        receive: Callable[[Msg], Awaitable[None]],
+        queue: str = "",
+        *,
+        most_waiting_bytes: int = DEFAULT_SUB_PENDING_BYTES_LIMIT,
     ) -> ClientSubscription:
-        """Returns when the server has taken the subscription. Raises Forbidden, SessionLost."""
+        """Returns when the server has taken the subscription. Raises Forbidden, SessionLost.
+
+        most_waiting_bytes: what waits beyond that is dropped; 0 drops nothing.
+        """
         try:
-            subscription = await self.client.subscribe(subject, queue=queue, cb=receive)
+            subscription = await self.client.subscribe(
+                subject, queue=queue, cb=receive, pending_bytes_limit=most_waiting_bytes
+            )
             await self._round_trip()
         except (ConnectionClosedError, ConnectionDrainingError, OSError) as error:
             raise SessionLost from error
@@ -122,9 +141,9 @@ class Session:
             flush.cancel()
 
     async def _answered(self, message: Msg) -> None:
-        waiting = self._waiting.get(message.subject[len(self._inbox) :])
-        if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(message)
+        question = self._questions.get(message.subject[len(self._inbox) :])
+        if question is not None:
+            question.take(message)
 
     async def _failed(self, error: Exception) -> None:
         denied = _DENIED.search(str(error))
@@ -140,20 +159,46 @@ class Session:
 
     def _refuse(self, subject: str) -> None:
         # The report names the subject, in lower case, and not the message: all that wait on it fail.
-        self._fail(
-            Forbidden(f"The credential does not allow to publish on '{subject}'"),
-            lambda waiting: waiting.lower() == subject,
-        )
+        error = Forbidden(f"The credential does not allow to publish on '{subject}'")
+        for question in self._questions.values():
+            if question.subject.lower() == subject:
+                question.fail(error)
 
     async def _closed(self) -> None:
         if not self.lost.done():
             self.lost.set_result(None)
-        self._fail(SessionLost())
+        for question in self._questions.values():
+            question.fail(SessionLost())
 
-    def _fail(self, error: Exception, concerns: Callable[[str], bool] = lambda _: True) -> None:
-        for subject, answer in self._waiting.values():
-            if concerns(subject) and not answer.done():
-                answer.set_exception(error)
+
+def status_of(message: Msg) -> str | None:
+    """The status of a message by which the server itself speaks, like "404".
+
+    Anyone may send a header of that name; but what comes from a stream has a reply subject, or names the stream.
+    """
+    headers = message.headers
+    if not headers or message.data or message.reply or "Nats-Stream" in headers:
+        return None
+    return headers.get("Status")
+
+
+class _Question:
+    """A request under way."""
+
+    def __init__(self, subject: str, is_last: Callable[[Msg], bool]) -> None:
+        self.subject = subject
+        self.answers: list[Msg] = []
+        self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._is_last = is_last
+
+    def take(self, message: Msg) -> None:
+        self.answers.append(message)
+        if (self._is_last(message) or status_of(message) == _NO_RESPONDERS) and not self.answered.done():
+            self.answered.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        if not self.answered.done():
+            self.answered.set_exception(error)
 
 
 class _TolerantClient(Client):

@@ -2,21 +2,14 @@
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from penstock.bus.bus import Bus
 from penstock.bus.message import time_of
+from penstock.bus.naming import stream_key, stream_name
 from penstock.kernel.errors import NotFound
-from penstock.kernel.names import check_name
-
-_DOT = "%2E"
-
-
-def stream_key(name: str) -> str:
-    """The name as NATS takes it: ours may contain dots, which separate tokens there. Raises Invalid."""
-    return check_name("stream", name).replace(".", _DOT)
 
 
 class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +36,8 @@ class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     def configuration(self) -> dict[str, Any]:
         """The form of the JetStream API."""
-        age = _nanoseconds(self.max_age) if self.max_age is not None else 0
-        window = _nanoseconds(self.duplicate_window)
+        age = nanoseconds(self.max_age) if self.max_age is not None else 0
+        window = nanoseconds(self.duplicate_window)
         return {
             "name": stream_key(self.name),
             "subjects": list(self.subjects),
@@ -67,6 +60,17 @@ class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
+class Specification(Protocol):
+    """What `Streams.ensure` makes streams from."""
+
+    @property
+    def name(self) -> str: ...
+
+    def configuration(self) -> dict[str, Any]:
+        """The wanted fields, in the form of the JetStream API."""
+        ...
+
+
 class StreamState(msgspec.Struct, frozen=True):
     """first_seq and last_seq bound the sequences; fewer `messages` than they span means gaps."""
 
@@ -86,7 +90,7 @@ class StreamInfo(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return str(self.config["name"]).replace(_DOT, ".")
+        return stream_name(self.config["name"])
 
     @property
     def messages(self) -> int:
@@ -133,7 +137,7 @@ class Streams:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def ensure(self, spec: StreamSpec) -> StreamInfo:
+    async def ensure(self, spec: Specification) -> StreamInfo:
         """Makes the stream, or changes the one of that name; idempotent.
 
         Raises Invalid when the server refuses the specification, like a subject that another stream has.
@@ -182,5 +186,5 @@ def _limit(value: int | None) -> int:
     return -1 if value is None else value
 
 
-def _nanoseconds(value: timedelta) -> int:
+def nanoseconds(value: timedelta) -> int:
     return value // timedelta(microseconds=1) * 1000

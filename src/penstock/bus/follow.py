@@ -1,0 +1,168 @@
+"""Following a stream live: a short-lived consumer that is made again after each loss, without a gap."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import structlog
+from nats.aio.msg import Msg
+
+from penstock.bus.bus import Bus
+from penstock.bus.message import Delivered
+from penstock.bus.naming import stream_key
+from penstock.bus.pull import ConsumerAway, Pull
+from penstock.bus.session import SessionLost
+from penstock.kernel.errors import PenstockError, Unavailable
+from penstock.kernel.ids import new_id
+
+_log = structlog.get_logger(__name__)
+_AHEAD = 128
+_FORGOTTEN_AFTER = timedelta(minutes=1)  # the server drops a consumer that nobody asks
+_NANOSECONDS = 1_000_000_000
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Where to begin. Exactly one is given: after a sequence, at the next new message, or with the
+    latest message of each subject."""
+
+    after: int | None = None
+    new: bool = False
+    latest: bool = False
+
+    def configuration(self) -> dict[str, Any]:
+        if self.after is not None:
+            return {"deliver_policy": "by_start_sequence", "opt_start_seq": self.after + 1}
+        return {"deliver_policy": "last_per_subject" if self.latest else "new"}
+
+
+class Followed(Delivered, frozen=True, kw_only=True):
+    """pending: how many messages wait behind this one; 0 means everything there was has come."""
+
+    pending: int
+
+
+class Feed(AsyncIterator[Followed]):
+    """Messages as they come. empty: there were none to begin with."""
+
+    def __init__(self, follower: "_Follower") -> None:
+        self._follower = follower
+
+    @property
+    def empty(self) -> bool:
+        return self._follower.pending_at_start == 0
+
+    async def __anext__(self) -> Followed:
+        """Raises NotFound when the stream is deleted."""
+        return await self._follower.next()
+
+
+@asynccontextmanager
+async def follow(
+    bus: Bus, stream: str, start: Start, *, subjects: Sequence[str] = (), headers_only: bool = False
+) -> AsyncIterator[Feed]:
+    """Gives the stream's messages from `start` on, for as long as the context lasts.
+
+    Nothing is missed or doubled when connection or server go away and come back.
+    headers_only: without the data. Raises NotFound without the stream.
+    """
+    follower = _Follower(bus, stream, start, {"filter_subjects": list(subjects), "headers_only": headers_only})
+    await follower.begin()
+    fetching = asyncio.create_task(follower.fetch(), name=f"follow {stream}")
+    try:
+        yield Feed(follower)
+    finally:
+        fetching.cancel()
+        await asyncio.wait([fetching])
+
+
+class _Created(msgspec.Struct):
+    num_pending: int = 0
+
+
+class _Follower:
+    def __init__(self, bus: Bus, stream: str, start: Start, options: dict[str, Any]) -> None:
+        self.pending_at_start = 0
+        self._bus = bus
+        self._stream = stream_key(stream)
+        self._start = start
+        self._options = options
+        self._consumer = ""
+        self._arrived: asyncio.Queue[Msg | PenstockError] = asyncio.Queue()
+        self._waiting = 0
+        self._pull: Pull | None = None
+
+    async def begin(self) -> None:
+        self.pending_at_start = (await self._create()).num_pending
+
+    async def next(self) -> Followed:
+        message = await self._arrived.get()
+        if isinstance(message, PenstockError):
+            raise message
+        self._waiting -= 1
+        if self._pull is not None:
+            self._pull.release()
+        about = message.metadata
+        return Followed(
+            subject=message.subject,
+            data=message.data,
+            headers=message.headers or {},
+            time=about.timestamp,
+            sequence=about.sequence.stream,
+            tries=about.num_delivered,
+            pending=about.num_pending,
+        )
+
+    async def fetch(self) -> None:
+        """Runs until cancelled, or until the stream is gone, which `next` then raises."""
+        try:
+            while True:
+                await self._fetch_from_consumer()
+                await self._recreate()
+        except PenstockError as error:
+            self._arrived.put_nowait(error)
+
+    async def _fetch_from_consumer(self) -> None:
+        path = f"{self._stream}.{self._consumer}"
+        try:
+            session = await self._bus.session(_FORGOTTEN_AFTER.total_seconds())
+            async with Pull(session, path, _AHEAD, self._take, self._waiting) as self._pull:
+                await self._pull.run()
+        except (SessionLost, ConsumerAway):
+            return
+        finally:
+            await self._bus.notify(f"$JS.API.CONSUMER.DELETE.{path}")
+
+    async def _recreate(self) -> None:
+        while True:
+            try:
+                await self._create()
+                return
+            except Unavailable:
+                _log.warning("stream cannot be followed, trying again", stream=self._stream)
+
+    async def _create(self) -> _Created:
+        self._consumer = f"follow-{new_id().hex}"
+        return await self._bus.api(
+            f"CONSUMER.CREATE.{self._stream}.{self._consumer}",
+            {
+                "stream_name": self._stream,
+                "config": {
+                    "name": self._consumer,
+                    "ack_policy": "none",
+                    "mem_storage": True,
+                    "num_replicas": 1,
+                    "inactive_threshold": int(_FORGOTTEN_AFTER.total_seconds() * _NANOSECONDS),
+                    **self._start.configuration(),
+                    **self._options,
+                },
+            },
+            _Created,
+        )
+
+    async def _take(self, message: Msg) -> None:
+        self._start = Start(after=message.metadata.sequence.stream)
+        self._waiting += 1
+        self._arrived.put_nowait(message)
