@@ -98,7 +98,7 @@ def test_increments_over_the_whole_day_are_due_in_both_showings(hours: str) -> N
     assert due_local(f"0 0 {hours} * * ?", *AUTUMN) == ["00:00:00 +02", "02:00:00 +02", "02:00:00 +01"]
 
 
-@pytest.mark.parametrize("hours", ["0,2,4", "0-22/2", "2/2", "1-23,2"])
+@pytest.mark.parametrize("hours", ["0,2,4", "0-22/2", "2/2", "1-2,2"])
 def test_other_hours_are_due_in_the_first_showing_only(hours: str) -> None:
     assert due_local(f"0 0 {hours} * * ?", *AUTUMN)[-1] == "02:00:00 +02"
 
