@@ -30,6 +30,8 @@ from penstock.store.write import Append, Replace
 
 log = structlog.get_logger(__name__)
 
+_TRIES = 5
+
 
 class Presence:
     """Keeps CurrentStatusEnum, LastSeen and what else agents tell about themselves."""
@@ -48,11 +50,18 @@ class Presence:
 
     async def take(self, ping: AgentStatusPing) -> None:
         """Stores what a ping changed, and the ping itself now and then."""
-        agent = (await self._roster.all()).get(ping.agent_id)
-        if agent is None or _after(agent, ping, agent.last_seen or agent.created_date) != agent:
-            await self._store_change(ping)
-        else:
-            await self._keep(agent, ping)
+        for _ in range(_TRIES):
+            try:
+                agent = await self._agents.get(ping.agent_id)
+                if _after(agent, ping, agent.last_seen or agent.created_date) == agent:
+                    await self._keep(agent, ping)
+                else:
+                    await self._store_change(agent, ping)
+            except Stale:
+                continue  # changed meanwhile: compare with that
+            except NotFound:
+                log.warning("ping of an unknown agent", agent=str(ping.agent_id))
+            return
 
     async def sweep(self) -> None:
         """Marks online agents that have been silent too long as offline; any number of replicas may do so."""
@@ -66,19 +75,11 @@ class Presence:
             if agent.current_status_enum is AgentStatusEnum.ONLINE and now - last > self._policy.silence:
                 await self._mark_offline(agent)
 
-    async def _store_change(self, ping: AgentStatusPing) -> None:
+    async def _store_change(self, before: Agent, ping: AgentStatusPing) -> None:
         now = self._clock.now()
-        try:
-            before = await self._agents.get(ping.agent_id)
-        except NotFound:
-            log.warning("ping of an unknown agent", agent=str(ping.agent_id))
-            return
         after = _after(before, ping, now)
         stored, writes = self._agents.plan_replace(after, before, agent_actor(before.key))
-        try:
-            await self._agents.commit([*writes, self._history(ping, new_id(), now)], stored)
-        except (NotFound, Stale):
-            return  # changed meanwhile, so the next ping is compared with that
+        await self._agents.commit([*writes, self._history(ping, new_id(), now)], stored)
         if before.current_status_enum is not after.current_status_enum:
             log.info("agent is online", agent=before.name)
 
@@ -88,17 +89,14 @@ class Presence:
         interval = int(now.timestamp() // self._policy.history.total_seconds())
         if self._kept.get(agent.key) == interval:
             return
-        self._kept[agent.key] = interval
         begin = datetime.fromtimestamp(interval * self._policy.history.total_seconds(), UTC)
         id = derived_id(begin, agent.key, interval)
         seen = msgspec.structs.replace(agent, last_seen=now)
         e_tag = agent.e_tag or ""
         # The same ETag: nothing that an operator could have based a change on is different.
         touch = Replace(AGENTS, agent.key, e_tag, seen, now, expected=e_tag, keep_sealed=True)
-        try:
-            await self._store.commit([touch, self._history(ping, id, now)])
-        except (NotFound, Stale):
-            self._kept.pop(agent.key, None)
+        await self._store.commit([touch, self._history(ping, id, now)])
+        self._kept[agent.key] = interval
 
     async def _mark_offline(self, agent: Agent) -> None:
         silent = self._policy.silence.total_seconds()
