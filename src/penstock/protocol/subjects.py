@@ -3,7 +3,6 @@
 from uuid import UUID
 
 REPORT_STREAM = "AGENTS"
-REPORTS = "agent.*.report.>"
 SERVERS = "servers"
 """Queue group of the server replicas: each request is answered by one of them."""
 
@@ -14,6 +13,8 @@ VARIABLES = "variables"
 SCHEDULES = "schedules"
 FLOWS = "flows"
 LOGS = "logs"
+REPORT_KINDS = (SCHEDULES, FLOWS, LOGS)
+"""What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
 
 def report(agent: UUID | str, kind: str) -> str:

@@ -46,7 +46,8 @@ class WorkQuery(Wire):
 class WorkItem(Wire):
     """A flow as an agent is to have it.
 
-    spec: Camel YAML DSL. since: when this version or request was made; due times after it are this version's.
+    spec: Camel YAML DSL. since: when this version or request was made, or the flow became this agent's if that was
+    later; the agent accounts for every due time after it.
     schedule: name of the Schedule that generated the flow, if one did.
     """
 
@@ -61,10 +62,14 @@ class WorkItem(Wire):
 
 
 class WorkAnswer(Wire):
-    """The items asked for, as many as fit; the agent asks again for the others listed in `left`."""
+    """The items asked for, as many as fit; the agent asks again for the others listed in `left`.
+
+    ended: of names that are not this agent's work any more since when, where the servers know.
+    """
 
     items: list[WorkItem]
     left: list[str]
+    ended: dict[str, datetime] = {}
 
 
 class VariableQuery(Wire):

@@ -7,6 +7,7 @@ from typing import Any, Protocol, overload
 from uuid import UUID
 
 from penstock.kernel.actor import Actor
+from penstock.kernel.entity import Entity
 from penstock.protocol.capability import AgentCapability
 from penstock.resource.kind import ConfigurationKind
 from penstock.resource.operation import Operation
@@ -39,13 +40,20 @@ class AgentDirectory(Protocol):
 
 @dataclass(frozen=True)
 class GeneratedFlow:
-    """A flow that another resource makes. spec: Camel YAML DSL; requirements: (identifier, value) pairs."""
+    """A flow that another resource makes.
+
+    spec: Camel YAML DSL; requirements: (identifier, value) pairs.
+    schedule, cron: of the Schedule that makes it, if one does; its due times are accounted for while it is
+    nobody's work, see FlowGaps.
+    """
 
     name: str
     category: str
     spec: str
     requirements: Mapping[str, str]
     labels: Sequence[str] = ()
+    schedule: str | None = None
+    cron: str | None = None
 
 
 class GeneratedFlows(Protocol):
@@ -64,6 +72,41 @@ class GeneratedFlows(Protocol):
 
     async def announce(self, name: str) -> None:
         """Tells the agents that the flow changed; call it after the commit."""
+        ...
+
+
+class FlowGap(Entity):
+    """A stretch of time in which a scheduled flow, in one version and request, was no agent's work.
+
+    begin: due times up to here are accounted for. end: due times after it are an agent's; None while it is open.
+    reason: why nobody ran it, such as `no agent matched`.
+    """
+
+    flow: str
+    schedule: str
+    cron: str
+    version: str
+    reason: str
+    begin: datetime
+    end: datetime | None = None
+
+
+class FlowGaps(Protocol):
+    """Provided by `flows`: the due times that no agent accounts for, so that somebody else does.
+
+    Together with what agents account for (`WorkItem.since`) the gaps leave no due time out: a gap ends at the
+    moment from which on the first agent that the flow matches accounts for it.
+    """
+
+    async def gaps(self) -> Sequence[FlowGap]:
+        """Those that are open, or ended and not accounted for."""
+        ...
+
+    def plan_accounted(self, gap: FlowGap, until: datetime) -> Sequence[Write]:
+        """The writes that say that the gap's due times up to `until` are accounted for.
+
+        Their commit is Stale when somebody else was quicker.
+        """
         ...
 
 
