@@ -8,7 +8,8 @@ import structlog
 
 from penstock.areas.streams.wire_form import message_of
 from penstock.bus.bus import Bus
-from penstock.bus.follow import Feed, Followed, Start, follow
+from penstock.bus.follow import Feed, Start, follow
+from penstock.bus.message import StoredMessage
 from penstock.kernel.errors import PenstockError
 from penstock.kernel.wire import encode
 
@@ -41,7 +42,7 @@ async def events(bus: Bus, stream: str, after: int, stopping: asyncio.Event) -> 
         stopped.cancel()
 
 
-async def _next(feed: Feed, stopped: "asyncio.Task[bool]") -> Followed | None:
+async def _next(feed: Feed, stopped: "asyncio.Task[bool]") -> StoredMessage | None:
     """The next message; None when none came for a while, or the server stops."""
     coming = asyncio.ensure_future(anext(feed))
     try:
@@ -53,5 +54,5 @@ async def _next(feed: Feed, stopped: "asyncio.Task[bool]") -> Followed | None:
                 await coming
 
 
-def _event(message: Followed) -> bytes:
+def _event(message: StoredMessage) -> bytes:
     return b"id: %d\ndata: %s\n\n" % (message.sequence, encode(message_of(message)))
