@@ -4,7 +4,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from penstock.server.log import set_up_logs
 from tests.application import Application, running_application
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_logs() -> None:
+    """Failing tests show warnings and errors, not every request."""
+    set_up_logs("console", "warning")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from penstock.kernel.duration import Duration
-from penstock.kernel.shape import shape_of
 from penstock.resource.answer import Encoded, EventStream, File
 from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
 from penstock.resource.parameter import Parameter, Place

@@ -11,9 +11,8 @@ from litestar import HttpMethod, Litestar, Request, Response
 from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import HTTPRouteHandler
-from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
-from litestar.types import ASGIApp, ExceptionHandlersMap
+from litestar.types import ASGIApp, ExceptionHandlersMap, Receive, Scope, Send
 
 from penstock.kernel.errors import NotFound, PenstockError, TooLarge
 from penstock.resource.call import Call
@@ -60,7 +59,7 @@ def check_routes(operations: Iterable[Operation]) -> None:
 def _route(operation: Operation, authentication: Authentication) -> HTTPRouteHandler:
     declaration = operation.declaration
 
-    async def serve(request: HttpRequest) -> ASGIResponse:
+    async def serve(request: HttpRequest) -> ASGIApp:
         call = _call(request)
         try:
             if declaration.roles:
@@ -68,7 +67,7 @@ def _route(operation: Operation, authentication: Authentication) -> HTTPRouteHan
             answer = await operation(call)
         except PenstockError as error:
             answer = answer_for(error, request_id(request), declaration.bodiless)
-        return _response(answer)
+        return _reply(answer)
 
     return HTTPRouteHandler(
         re.sub(r"\{(\w+)\}", r"{\1:str}", declaration.path),
@@ -114,16 +113,33 @@ async def _read(request: HttpRequest, limit: int) -> bytes:
     return bytes(body)
 
 
-def _response(answer: Answer) -> ASGIResponse:
-    if answer.stream is not None:
-        return ASGIStreamingResponse(
-            iterator=cast(AsyncIterator[str | bytes], answer.stream),
-            status_code=answer.status,
-            media_type=answer.media_type,
-            headers=dict(answer.headers),
-        )
-    return ASGIResponse(
-        body=answer.body, status_code=answer.status, media_type=answer.media_type, headers=answer.headers
+class Reply:
+    """An answer as an ASGI application; what a handler gives Litestar to send."""
+
+    __slots__ = ("_answer",)
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._answer
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+        if answer.media_type:
+            headers.append((b"content-type", answer.media_type.encode()))
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def _reply(answer: Answer) -> ASGIApp:
+    if answer.stream is None:
+        return cast(ASGIApp, Reply(answer))
+    # Litestar's streaming response also watches for the caller's leaving.
+    return ASGIStreamingResponse(
+        iterator=cast(AsyncIterator[str | bytes], answer.stream),
+        status_code=answer.status,
+        media_type=answer.media_type,
+        headers=dict(answer.headers),
     )
 
 
