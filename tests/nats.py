@@ -37,7 +37,7 @@ async def external_nats_server(tmp_path_factory: pytest.TempPathFactory) -> Asyn
     configuration.write_text(server_configuration(keys, host="127.0.0.1", port=port, store=folder / "store"))
     process = await ServerProcess.launch(configuration)
     try:
-        await process.ready("127.0.0.1", port)
+        await process.ready()
         yield NatsServer(f"nats://127.0.0.1:{port}", keys)
     finally:
         await process.end()

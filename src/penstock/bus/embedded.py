@@ -70,7 +70,7 @@ class EmbeddedServer:
             self._port = self._port or self._remembered_port()
             _write_private(self._configuration, self._configuration_text())
             self._process = await ServerProcess.launch(self._configuration)
-            await self._process.ready(self._host, self._port)
+            await self._process.ready()
         except BaseException:
             await self.stop()
             raise

@@ -38,14 +38,11 @@ class Start(msgspec.Struct, frozen=True):
         return {"deliver_policy": "last_per_subject" if self.latest else "new"}
 
 
-class Followed(Delivered, frozen=True, kw_only=True):
-    """pending: how many messages wait behind this one; 0 means everything there was has come."""
+class Feed(AsyncIterator[Delivered]):
+    """Messages as they come; `pending` 0 on one means that everything there was has come.
 
-    pending: int
-
-
-class Feed(AsyncIterator[Followed]):
-    """Messages as they come. empty: there were none to begin with."""
+    empty: there were none to begin with.
+    """
 
     def __init__(self, follower: "_Follower") -> None:
         self._follower = follower
@@ -54,7 +51,7 @@ class Feed(AsyncIterator[Followed]):
     def empty(self) -> bool:
         return self._follower.pending_at_start == 0
 
-    async def __anext__(self) -> Followed:
+    async def __anext__(self) -> Delivered:
         """Raises NotFound when the stream is deleted."""
         return await self._follower.next()
 
@@ -78,8 +75,13 @@ async def follow(
         await asyncio.wait([fetching])
 
 
+class _Place(msgspec.Struct):
+    stream_seq: int = 0
+
+
 class _Created(msgspec.Struct):
-    num_pending: int = 0
+    num_pending: int
+    delivered: _Place
 
 
 class _Follower:
@@ -95,25 +97,20 @@ class _Follower:
         self._pull: Pull | None = None
 
     async def begin(self) -> None:
-        self.pending_at_start = (await self._create()).num_pending
+        created = await self._create()
+        self.pending_at_start = created.num_pending
+        if self._start.new:
+            # Should the first consumer be lost before its first message, the next begins at the same place.
+            self._start = Start(after=created.delivered.stream_seq)
 
-    async def next(self) -> Followed:
+    async def next(self) -> Delivered:
         message = await self._arrived.get()
         if isinstance(message, PenstockError):
             raise message
         self._waiting -= 1
         if self._pull is not None:
             self._pull.release()
-        about = message.metadata
-        return Followed(
-            subject=message.subject,
-            data=message.data,
-            headers=message.headers or {},
-            time=about.timestamp,
-            sequence=about.sequence.stream,
-            tries=about.num_delivered,
-            pending=about.num_pending,
-        )
+        return Delivered.of(message)
 
     async def fetch(self) -> None:
         """Runs until cancelled, or until the stream is gone, which `next` then raises."""
@@ -163,6 +160,6 @@ class _Follower:
         )
 
     async def _take(self, message: Msg) -> None:
-        self._start = Start(after=message.metadata.sequence.stream)
+        self._start = Start(after=Delivered.of(message).sequence)
         self._waiting += 1
         self._arrived.put_nowait(message)

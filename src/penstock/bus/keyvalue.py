@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from penstock.bus.bus import Bus
-from penstock.bus.follow import Followed, Start, follow
+from penstock.bus.follow import Start, follow
 from penstock.bus.message import StoredMessage, time_of
 from penstock.bus.reader import StreamReader
 from penstock.bus.streams import StreamInfo, Streams, nanoseconds
@@ -182,7 +182,7 @@ class Bucket:
             raise Invalid.one("key", "must be tokens of A-Z a-z 0-9 - / _ = joined by dots")
         return self._prefix + key
 
-    def _entry(self, message: StoredMessage | Followed) -> Entry:
+    def _entry(self, message: StoredMessage) -> Entry:
         return Entry(
             key=message.subject[len(self._prefix) :],
             value=message.data,

@@ -1,12 +1,14 @@
 """What goes over the bus and what comes back."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Self
 
 import msgspec
 from nats.aio.msg import Msg
 
+_SHORT_FORM = 9  # $JS.ACK.<stream>.<consumer>.<5 numbers>; the long form also has domain and account
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -67,23 +69,32 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delivered(StoredMessage, frozen=True, kw_only=True):
-    """A message that a consumer hands to its handler. tries: 1 on the first delivery."""
+    """A message that a consumer hands out.
+
+    tries: 1 on the first delivery. pending: how many messages wait behind this one.
+    """
 
     tries: int
+    pending: int
 
     @classmethod
     def of(cls, message: Msg) -> Self:
-        about = message.metadata
+        """Reads the place in the stream from the acknowledgement subject (NATS ADR-15)."""
+        tokens = message.reply.split(".")
+        first = 4 if len(tokens) == _SHORT_FORM else 6
+        tries, sequence, _, nanoseconds, pending = map(int, tokens[first : first + 5])
         return cls(
             subject=message.subject,
             data=message.data,
             headers=message.headers or NO_HEADERS,
-            time=about.timestamp,
-            sequence=about.sequence.stream,
-            tries=about.num_delivered,
+            time=_EPOCH + timedelta(microseconds=nanoseconds // 1000),
+            sequence=sequence,
+            tries=tries,
+            pending=pending,
         )
 
 
 def time_of(text: str) -> datetime:
-    """The server's RFC 3339 times carry nanoseconds, which Python cannot hold: cut to microseconds."""
-    return msgspec.convert(text, datetime).astimezone(UTC)
+    """A time of the server. Its nanoseconds are cut, not rounded: a message must not seem newer than it is."""
+    seconds, _, fraction = text.removesuffix("Z").partition(".")
+    return msgspec.convert(f"{seconds}.{fraction[:6] or '0'}Z", datetime).astimezone(UTC)

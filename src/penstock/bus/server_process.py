@@ -23,7 +23,6 @@ _LOG_LINE = re.compile(r"\[(?P<level>[A-Z]{3})\] ?(?P<text>.*)")
 _LONGEST_LINE = 1024 * 1024
 _READY_SECONDS = 30.0
 _STOP_SECONDS = 5.0
-_POLL_SECONDS = 0.02
 
 
 class ServerProcess:
@@ -33,6 +32,7 @@ class ServerProcess:
         self.pid = process.pid
         self._process = process
         self._last_lines: collections.deque[str] = collections.deque(maxlen=5)
+        self._said_ready = asyncio.Event()
         self.exited = asyncio.create_task(self._follow(), name=f"nats-server {process.pid}")
 
     @classmethod
@@ -52,16 +52,17 @@ class ServerProcess:
             )
         )
 
-    async def ready(self, host: str, port: int) -> None:
-        """Returns when the server greets a client. Raises Unavailable, with its last log lines."""
+    async def ready(self) -> None:
+        """Returns when the server accepts clients. Raises Unavailable, with its last log lines."""
+        greeted = asyncio.create_task(self._said_ready.wait())
         try:
-            async with asyncio.timeout(_READY_SECONDS):
-                while not await _greets(host, port):
-                    if self.exited.done():
-                        raise Unavailable(f"nats-server does not start: {'; '.join(self._last_lines)}")
-                    await asyncio.sleep(_POLL_SECONDS)
-        except TimeoutError:
-            raise Unavailable(f"nats-server is not ready after {_READY_SECONDS:.0f} s") from None
+            await asyncio.wait((greeted, self.exited), timeout=_READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            greeted.cancel()
+        if self.exited.done():
+            raise Unavailable(f"nats-server does not start: {'; '.join(self._last_lines)}")
+        if not self._said_ready.is_set():
+            raise Unavailable(f"nats-server is not ready after {_READY_SECONDS:.0f} s")
 
     async def end(self) -> None:
         """Lets the server write what it holds; after 5 s it is killed."""
@@ -85,9 +86,11 @@ class ServerProcess:
         level, text = (match["level"], match["text"].strip()) if match else ("", line)
         if level in ("WRN", "ERR", "FTL", ""):
             self._last_lines.append(text)
-            _log.warning("nats-server", text=text, level_there=level)
+            _log.warning("nats-server", text=text)
         else:
             _log.debug("nats-server", text=text)
+        if text == "Server is ready":
+            self._said_ready.set()
 
 
 def server_binary() -> str:
@@ -146,19 +149,6 @@ async def _has_ended(handle: int, timeout: float) -> bool:
     finally:
         loop.remove_reader(handle)
     return True
-
-
-async def _greets(host: str, port: int) -> bool:
-    try:
-        reader, writer = await asyncio.open_connection(host, port)
-    except OSError:
-        return False
-    try:
-        return (await reader.readline()).startswith(b"INFO")
-    except OSError:
-        return False
-    finally:
-        writer.close()
 
 
 def _die_with(parent: int) -> Callable[[], None]:
