@@ -55,3 +55,17 @@ class LogMessage(Answered):
     exception_message: str | None = None
     exception_type: str | None = None
     stack_trace: str | None = None
+
+
+class ScheduleRun(Answered):
+    """A run of a schedule's command, as its stream tells of it; `finished` is None while it runs.
+
+    output: the end of what it wrote. exit_code: None when it never started or was killed; error then says why.
+    """
+
+    due: datetime | None = None
+    started: datetime | None = None
+    finished: datetime | None = None
+    exit_code: int | None = None
+    error: str | None = None
+    output: str | None = None

@@ -1,0 +1,1 @@
+"""Example documents that come with the program."""

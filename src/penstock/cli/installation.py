@@ -1,0 +1,115 @@
+"""An installation on one machine: where it is, and what its processes are told.
+
+Kept light: `penstock up` lives as long as the installation runs.
+"""
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+DEFAULT_FOLDER = ".penstock"
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8400
+_PREFIX = "PENSTOCK_"
+_AGENT_PREFIX = "PENSTOCK_AGENT_"
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - an address is reached by another name
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """PENSTOCK_DATA, else `.penstock` in the working directory."""
+    return Path(environment.get("PENSTOCK_DATA") or DEFAULT_FOLDER).expanduser().absolute()
+
+
+@dataclass(frozen=True)
+class Installation:
+    """folder: everything that is kept. host, port: where the server listens."""
+
+    folder: Path
+    host: str
+    port: int
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "Installation":
+        """Reads PENSTOCK_DATA, PENSTOCK_HOST and PENSTOCK_PORT; port 0 takes a free one. Raises click.UsageError."""
+        host = environment.get("PENSTOCK_HOST") or DEFAULT_HOST
+        text = environment.get("PENSTOCK_PORT") or str(DEFAULT_PORT)
+        if not text.isdecimal() or int(text) > 65535:
+            raise click.UsageError("PENSTOCK_PORT must be a port, 0 to 65535.")
+        return cls(data_folder(environment), host, int(text) or _free_port(host))
+
+    @property
+    def address(self) -> str:
+        """Where people on this machine reach the server."""
+        host = _EVERYWHERE.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
+    def agent_folder(self) -> Path:
+        return self.folder / "agent"
+
+    @property
+    def token_file(self) -> Path:
+        return self.agent_folder / "token"
+
+    @property
+    def agent_is_known(self) -> bool:
+        """Whether the local agent is registered already."""
+        return (self.agent_folder / "identity.json").exists()
+
+    def check_port(self) -> None:
+        """Raises click.ClickException when another program has the port."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((self.host, self.port))
+            except OSError as error:
+                raise click.ClickException(
+                    f"{self.host}:{self.port} cannot be used: {error.strerror}.\n"
+                    f"Stop what uses it, or choose another port: PENSTOCK_PORT={self.port + 1} penstock up"
+                ) from None
+
+    def server_environment(self, environment: Mapping[str, str], password: str | None) -> dict[str, str]:
+        """password: of the first Admin, while there is none."""
+        own = {name: value for name, value in environment.items() if not name.startswith(_AGENT_PREFIX)}
+        own.pop("PENSTOCK_ADMIN_PASSWORD", None)
+        own |= {
+            "PENSTOCK_DATA": str(self.folder),
+            "PENSTOCK_HOST": self.host,
+            "PENSTOCK_PORT": str(self.port),
+            "PENSTOCK_LOG_FORMAT": environment.get("PENSTOCK_LOG_FORMAT", "console"),
+        }
+        if password is not None:
+            own["PENSTOCK_ADMIN_PASSWORD"] = password
+        if not self.agent_is_known:
+            own["PENSTOCK_LOCAL_AGENT_TOKEN_FILE"] = str(self.token_file)
+        return own
+
+    def agent_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Nothing that the server knows: the agent's commands could read it."""
+        own = {
+            name: value
+            for name, value in environment.items()
+            if not name.startswith(_PREFIX) or name.startswith(_AGENT_PREFIX)
+        }
+        own |= {"PENSTOCK_AGENT_FOLDER": str(self.agent_folder), "PENSTOCK_AGENT_SERVER": self.address}
+        own.setdefault("PENSTOCK_AGENT_LOG_FORMAT", "console")
+        if not self.agent_is_known and "PENSTOCK_AGENT_TOKEN" not in own:
+            own["PENSTOCK_AGENT_TOKEN_FILE"] = str(self.token_file)
+        return own
+
+
+def user_environment(address: str, password: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """For a program that calls the API as the first Admin."""
+    own = {name: value for name, value in environment.items() if not name.startswith(_PREFIX)}
+    return own | {"PENSTOCK_URL": address, "PENSTOCK_USERNAME": "admin", "PENSTOCK_PASSWORD": password}
+
+
+def _free_port(host: str) -> int:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,46 @@
+"""What a child process writes, kept in files of bounded size."""
+
+from collections import deque
+from pathlib import Path
+
+LARGEST = 10 * 2**20
+KEPT = 3
+_LAST_LINES = 30
+
+
+class LogFile:
+    """Appends to `path`; at 10 MiB the file becomes `path.1`, and so on to `path.3`."""
+
+    def __init__(self, path: Path, largest: int = LARGEST) -> None:
+        self.path = path
+        self._largest = largest
+        self._last: deque[bytes] = deque(maxlen=_LAST_LINES)
+        self._begun = b""
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._file = path.open("ab", buffering=0)
+
+    def write(self, data: bytes) -> None:
+        if self._file.tell() + len(data) > self._largest:
+            self._rotate()
+        self._file.write(data)
+        *lines, self._begun = (self._begun + data)[-self._largest :].split(b"\n")
+        self._last.extend(lines)
+
+    def last_lines(self) -> list[str]:
+        """The last lines that were written since the start, for telling why a process ended."""
+        return [line.decode(errors="replace") for line in (*self._last, self._begun) if line.strip()]
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _rotate(self) -> None:
+        self._file.close()
+        for number in range(KEPT - 1, 0, -1):
+            older = self._numbered(number)
+            if older.exists():
+                older.replace(self._numbered(number + 1))
+        self.path.replace(self._numbered(1))
+        self._file = self.path.open("ab", buffering=0)
+
+    def _numbered(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{number}")

@@ -1,0 +1,106 @@
+"""`penstock up`: everything on one machine. Light, because it stays as long as the installation runs."""
+
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from penstock.cli.child import Child
+from penstock.cli.failure import EXIT_FAILED
+from penstock.cli.first_start import FirstStart
+from penstock.cli.folder_lock import folder_lock
+from penstock.cli.installation import Installation, user_environment
+from penstock.cli.log_file import LogFile
+from penstock.cli.readiness import Readiness
+from penstock.cli.supervisor import StartFailed, Stopped, Supervisor
+from penstock.cli.wakeup import Wakeup
+
+
+@click.command()
+def up() -> int:
+    """Run everything on this machine: control plane, bus, store and an agent.
+
+    Ctrl-C stops all of it. Settings are environment variables: PENSTOCK_DATA is the folder that keeps everything
+    (.penstock), PENSTOCK_PORT the port (8400), PENSTOCK_ADMIN_PASSWORD the first Admin's password (made when it is
+    not set); settings of the agent begin with PENSTOCK_AGENT_.
+    """
+    installation = Installation.of(os.environ)
+    with folder_lock(installation.folder, installation.address):
+        installation.check_port()
+        wakeup = Wakeup()
+        with wakeup.signals():
+            return _Run(installation, wakeup).run()
+
+
+class _Run:
+    """One run of the installation."""
+
+    def __init__(self, installation: Installation, wakeup: Wakeup) -> None:
+        self._installation = installation
+        self._supervisor = Supervisor(wakeup, _tell)
+        self._first = FirstStart.pending(installation.folder, os.environ)
+        self._log_folder = installation.folder / "logs"
+        self._server = Child("server", ["penstock.cli.main", "serve"], self._server_environment, self._log("server"))
+        self._agent = Child("agent", ["penstock.cli.main", "agent"], self._agent_environment, self._log("agent"))
+
+    def run(self) -> int:
+        _tell(f"Penstock {version('penstock')}, data in {self._installation.folder}")
+        try:
+            self._start()
+            self._supervisor.run()
+        except StartFailed as failure:
+            _tell(f"Penstock does not start: {failure}.")
+            for line in _reasons(failure.child):
+                _tell(f"  {line}")
+            return EXIT_FAILED
+        except Stopped:
+            _tell("Stopping ...")
+        finally:
+            self._supervisor.stop()
+        _tell("Stopped.")
+        return 0
+
+    def _start(self) -> None:
+        _tell("Starting the server ...")
+        self._supervisor.keep(self._server, Readiness(self._installation.address, _tell))
+        _tell("Starting the agent ...")
+        self._supervisor.keep(self._agent, lambda: True)
+        if self._first is not None:
+            self._welcome(self._first)
+        else:
+            _tell(f"\nRunning at {self._installation.address}, with everything as it was.")
+        _tell(f"Logs are in {self._log_folder}. Ctrl-C stops everything.")
+
+    def _welcome(self, first: FirstStart) -> None:
+        # A program of its own, so that what it needs is gone from memory afterwards.
+        command = ["penstock.cli.welcome", *(["--show-password"] if first.generated else [])]
+        environment = user_environment(self._installation.address, first.password)
+        welcome = Child("welcome", command, lambda: environment, log=None)
+        welcome.start()
+        try:
+            self._supervisor.wait(lambda: not welcome.running)
+        finally:
+            welcome.kill()
+        first.finish()
+
+    def _server_environment(self) -> dict[str, str]:
+        password = self._first.password if self._first else None
+        return self._installation.server_environment(os.environ, password)
+
+    def _agent_environment(self) -> dict[str, str]:
+        return self._installation.agent_environment(os.environ)
+
+    def _log(self, name: str) -> LogFile:
+        return LogFile(Path(self._log_folder) / f"{name}.log")
+
+
+def _reasons(child: Child) -> list[str]:
+    """Why it ended: what it said to people, else the end of its log."""
+    lines = child.log.last_lines() if child.log else []
+    said = [number for number, line in enumerate(lines) if line.startswith("Penstock cannot start")]
+    return lines[said[-1] :] if said else lines
+
+
+def _tell(text: str) -> None:
+    click.echo(text)
