@@ -186,8 +186,8 @@ class Builder:
         if node is not None:
             return self.language(node, label)
         languages = self._registry.names(Family.LANGUAGE)
-        found = [name for name in given if name in languages]
+        found = [given.pop(name) for name in languages if name in given]
         if len(found) != 1:
             self.problem(at, label, f"needs one expression, in one of: {', '.join(languages)}")
             return None
-        return self._language(*given.pop(found[0]), label)
+        return self._language(*found[0], label)

@@ -39,7 +39,7 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
 class CommandRun(msgspec.Struct, frozen=True):
     """One run of a command.
 
-    command: program and arguments. due: the tick that it runs for.
+    command: program and arguments, variables by name. due: the tick that it runs for.
     finished, exit_code: None while it runs; exit_code stays None when it never started, and is minus the
     signal's number when a signal ended it. error: why it failed, None when it did not.
     output: the end of what it wrote to standard output and error; output_bytes: how much that was in all.

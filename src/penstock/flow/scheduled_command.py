@@ -6,7 +6,20 @@ import yaml
 
 from penstock.flow.text import written
 
-_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_WIDTH = 2**30  # no line is folded
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Quotes what is not plainly visible: PyYAML writes some line breaks so that they read as others."""
+
+
+def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = None if text.isprintable() else '"'
+    node: yaml.ScalarNode = dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return node
+
+
+_Dumper.add_representer(str, _quoted)
 
 
 def scheduled_command(name: str, cron: str, command: str, args: Sequence[str]) -> str:
@@ -21,6 +34,6 @@ def scheduled_command(name: str, cron: str, command: str, args: Sequence[str]) -
         "from": {"uri": "quartz", "parameters": start, "steps": [{"to": {"uri": "exec", "parameters": run}}]},
     }
     text: str = yaml.dump(
-        [{"route": route}], Dumper=_DUMPER, sort_keys=False, allow_unicode=True, default_flow_style=False, width=110
+        [{"route": route}], Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=_WIDTH
     )
     return text

@@ -62,6 +62,10 @@ class Text:
     def references(self) -> tuple[str, ...]:
         return tuple(part for part in self.parts if isinstance(part, Reference))
 
+    def __str__(self) -> str:
+        """The text with the variables' names: fit to be shown."""
+        return "".join(f"{{{{var:{part}}}}}" if isinstance(part, Reference) else part for part in self.parts)
+
     async def resolve(self, variables: Variables) -> str:
         """The text with every variable's value. Raises NotFound for a variable that does not exist."""
         literal = self.literal

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from penstock.flow.context import FlowContext
 
 _BATCH = 500  # rings handed on together; more would hold up the event loop
-_LOOK = timedelta(seconds=60)  # a stepped clock is noticed within this time
+_LOOK = 60.0  # seconds; a clock that was set back is noticed within this time
 _JITTER = timedelta(seconds=1)
 _REPEAT = timedelta(hours=3)  # a clock set back further was wrong before: schedules start anew
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Alarm:
@@ -75,7 +76,7 @@ class Timetable:
         self._serial = 0
         self._seen = clock.now()
         self._sleeper: asyncio.Task[None] | None = None
-        self._wake_at = datetime.max.replace(tzinfo=UTC)
+        self._wake_at = _NEVER
         self._serving = False
         self._delivering = False
         self._round = asyncio.Event()
@@ -133,15 +134,15 @@ class Timetable:
         self._round = asyncio.Event()
 
     async def _sleep(self) -> None:
-        now = self._clock.now()
-        self._wake_at = min(self._heap[0][0], now + _LOOK) if self._heap else now + _LOOK
-        if self._wake_at <= now:
+        """Returns when something may be due, or the clock ought to be looked at."""
+        self._wake_at = self._heap[0][0] if self._heap else _NEVER
+        if self._wake_at <= self._clock.now():
             await asyncio.sleep(0)
             return
         self._sleeper = asyncio.create_task(self._clock.sleep_until(self._wake_at))
         try:
-            await asyncio.wait({self._sleeper})
-            if not self._sleeper.cancelled():
+            await asyncio.wait({self._sleeper}, timeout=_LOOK)
+            if self._sleeper.done() and not self._sleeper.cancelled():
                 self._sleeper.result()
         finally:
             self._sleeper.cancel()

@@ -15,9 +15,10 @@ from penstock.flow.exit_values import ExitValues
 from penstock.flow.listener import CommandRun, Level
 from penstock.flow.period import Period
 from penstock.flow.text import Text
+from penstock.kernel.errors import PenstockError
 from penstock.kernel.ids import new_id
 
-_USE = "the arguments of a command, where other users of the machine can read it"
+_USE = "a command, where other users of the machine can read it"
 
 _CAMEL_OVERRIDES = tuple(
     f"CamelExec{option}"
@@ -56,10 +57,6 @@ class Exec(Producer, frozen=True, kw_only=True):
     )
 
     async def send(self, exchange: Exchange, flow: FlowContext) -> None:
-        for name in _CAMEL_OVERRIDES:
-            if name in exchange.headers:
-                raise CommandFailed(f"header '{name}' is not known here: a message cannot change the command")
-        command = await self._command(flow)
         async with flow.commands.turn():
             run = CommandRun(
                 id=new_id(),
@@ -67,36 +64,41 @@ class Exec(Producer, frozen=True, kw_only=True):
                 version=flow.version,
                 exchange_id=exchange.id,
                 due=exchange.due,
-                command=command.argv,
+                command=tuple(str(text) for text in (self.executable, *self.args)),
                 started=flow.clock.now(),
             )
-            outcome = await self._run(command, run, flow)
+            outcome = await self._run(run, exchange, flow)
         self._answer(exchange, outcome, flow)
 
-    async def _command(self, flow: FlowContext) -> Command:
-        argv = [await text.resolve_public(flow.variables, _USE) for text in (self.executable, *self.args)]
-        folder = await self.working_dir.resolve_public(flow.variables, _USE) if self.working_dir else None
-        return Command(tuple(argv), folder, self.timeout)
-
-    async def _run(self, command: Command, run: CommandRun, flow: FlowContext) -> Outcome:
-        """Runs it and tells the listener how it ended, whatever happens."""
+    async def _run(self, run: CommandRun, exchange: Exchange, flow: FlowContext) -> Outcome:
+        """Runs the command and tells the listener how it ended, whatever happens."""
         outcome = None
         error: str | None = "the run ended with an unexpected error"
         try:
             await flow.listener.run_started(run)
+            command = await self._command(exchange, flow)
             outcome = await flow.commands.run(command, str(run.id))
             error = self._failure(command, outcome)
-        except CommandFailed as failure:
+        except PenstockError as failure:
             error = failure.detail
             raise
         except asyncio.CancelledError:
-            error = f"command '{command.argv[0]}' was ended together with its flow"
+            error = f"command '{self.executable}' was ended together with its flow"
             raise
         finally:
             await flow.listener.run_finished(_finished(run, outcome, error, flow))
         if error is not None:
             raise CommandFailed(error)
         return outcome
+
+    async def _command(self, exchange: Exchange, flow: FlowContext) -> Command:
+        """The command with its variables' values."""
+        for name in _CAMEL_OVERRIDES:
+            if name in exchange.headers:
+                raise CommandFailed(f"header '{name}' is not known here: a message cannot change the command")
+        argv = [await text.resolve_public(flow.variables, _USE) for text in (self.executable, *self.args)]
+        folder = await self.working_dir.resolve_public(flow.variables, _USE) if self.working_dir else None
+        return Command(tuple(argv), folder, self.timeout)
 
     def _failure(self, command: Command, outcome: Outcome) -> str | None:
         program = command.argv[0]

@@ -1,0 +1,79 @@
+"""A flow engine on the machine's clock, with a listener that remembers."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, timedelta, tzinfo
+
+from penstock.flow.engine import EngineSettings, FlowEngine
+from penstock.flow.parser import parse_flow
+from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.variables import Variable
+from penstock.kernel.clock import Clock, SystemClock
+from penstock.kernel.errors import NotFound
+from tests.unit.flow_listener import RememberingListener
+
+EVERY_SECOND = "* * * * * ?"
+VARIABLES = {
+    "GREETING": Variable("hello world"),
+    "PASSWORD": Variable("s3cret-value", is_secret=True),
+    "PERIOD": Variable("20ms"),
+}
+
+
+async def resolve(name: str) -> Variable:
+    if name not in VARIABLES:
+        raise NotFound.of("variable", name)
+    return VARIABLES[name]
+
+
+class RunningEngine:
+    """An engine with what it told. marker: the agent run in the environment of its commands."""
+
+    def __init__(self, engine: FlowEngine, listener: RememberingListener, marker: str) -> None:
+        self.engine = engine
+        self.listener = listener
+        self.marker = marker
+
+    async def start(self, name: str, source: str, version: str = "1") -> None:
+        await self.engine.start(parse_flow(name, version, source))
+
+    async def schedule(self, name: str, *command: str, cron: str = EVERY_SECOND) -> None:
+        await self.start(name, scheduled_command(name, cron, command[0], command[1:]))
+
+    async def run_once(self, *command: str, parameters: str = "") -> None:
+        """Runs the command through a flow that fires once, and waits for the exchange's end."""
+        args = "".join(f"            - {arg!r}\n" for arg in command[1:])
+        await self.start(
+            "once",
+            "- from:\n    uri: timer:once?delay=0&repeatCount=1\n    steps:\n    - to:\n        uri: exec\n"
+            f"        parameters:\n          executable: {command[0]!r}\n          exitValues: '0'\n{parameters}"
+            f"          args:\n{args or '            []'}\n    - log: 'after ${{body}}'\n",
+        )
+        await self.settled("once")
+
+    async def settled(self, name: str, exchanges: int = 1) -> None:
+        """Waits until so many exchanges have ended."""
+        await eventually(lambda: self.engine.status(name).statistics.exchanges_total >= exchanges)
+
+
+@asynccontextmanager
+async def running_engine(
+    clock: Clock | None = None,
+    zone: tzinfo = UTC,
+    listener: RememberingListener | None = None,
+    patience: timedelta = timedelta(seconds=2),
+) -> AsyncIterator[RunningEngine]:
+    told = listener or RememberingListener()
+    marker = f"test-{os.urandom(8).hex()}"
+    settings = EngineSettings(agent_run=marker, patience=patience, grace=timedelta())
+    async with FlowEngine(clock or SystemClock(), zone, told, resolve, settings) as engine:
+        yield RunningEngine(engine, told, marker)
+
+
+async def eventually(holds: Callable[[], bool], patience: float = 30) -> None:
+    """Returns when the condition holds. Raises TimeoutError when it never does."""
+    async with asyncio.timeout(patience):
+        while not holds():
+            await asyncio.sleep(0.01)
