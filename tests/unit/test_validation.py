@@ -113,6 +113,12 @@ def test_times_come_out_in_utc(text: str, hour: int) -> None:
     assert encode(tree.best.seen).endswith(b'Z"')
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-01:00"])
+def test_a_time_that_the_calendar_has_not_in_utc_is_refused(text: str) -> None:
+    expected = "must be an ISO 8601 date-time like '2026-01-31T08:30:00Z'"
+    assert problems({"Id": ID, "Leaves": [{"Seen": text}]}) == {"Leaves[0].Seen": expected}
+
+
 def test_maps_are_never_recased() -> None:
     tree = decode_json(msgspec.json.encode({"Id": ID, "Extra": {"snake_case": {"Inner": 1}}}), Tree)
     assert b'"Extra":{"snake_case":{"Inner":1}}' in encode(tree)

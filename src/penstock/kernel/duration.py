@@ -2,13 +2,16 @@
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 
 _CLOCK = re.compile(r"(-)?(?:(\d{1,8})\.)?(\d{1,2}):([0-5]\d):([0-5]\d)(?:\.(\d{1,7}))?", re.ASCII)
+_NUMBER = r"(\d{1,12}(?:[.,]\d{1,9})?)"
 _ISO = re.compile(
-    r"([+-])?P(?:(\d{1,8})W)?(?:(\d{1,8})D)?(?:T(?:(\d{1,10})H)?(?:(\d{1,10})M)?(?:(\d{1,12})(?:[.,](\d{1,9}))?S)?)?",
-    re.ASCII,
+    rf"([+-])?P(?:{_NUMBER}W)?(?:{_NUMBER}D)?(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?", re.ASCII
 )
-_LONGEST = timedelta(days=10_675_199)  # what 64 bits of 100 ns hold
+_ISO_UNITS = (604_800, 86_400, 3_600, 60, 1)  # seconds
+_SECOND = 1_000_000  # microseconds
+_LONGEST = (2**63 - 1) // 10  # microseconds; what 64 bits of 100 ns hold
 
 
 class Duration(timedelta):
@@ -20,13 +23,13 @@ class Duration(timedelta):
 
     @classmethod
     def parse(cls, text: str) -> "Duration":
-        """Reads either form. Raises ValueError, with what is allowed, for anything else."""
-        delta = _from_clock(text)
-        if delta is None:
-            delta = _from_iso(text)
-        if delta is None or abs(delta) > _LONGEST:
+        """Reads either form; what is below a microsecond is dropped. Raises ValueError for anything else."""
+        microseconds = _from_clock(text)
+        if microseconds is None:
+            microseconds = _from_iso(text)
+        if microseconds is None or abs(microseconds) > _LONGEST:
             raise ValueError("must be a duration like '1.02:30:00' or 'PT1H30M' (no years or months)")
-        return cls.of(delta)
+        return cls(microseconds=microseconds)
 
     def __str__(self) -> str:
         sign = "-" if self < timedelta() else ""
@@ -37,36 +40,27 @@ class Duration(timedelta):
         return f"{sign}{days}{hours:02d}:{rest // 60:02d}:{rest % 60:02d}{fraction}"
 
 
-def _from_clock(text: str) -> timedelta | None:
+def _from_clock(text: str) -> int | None:
+    """Microseconds of `[-][d.]hh:mm:ss[.fffffff]`."""
     match = _CLOCK.fullmatch(text)
     if match is None or int(match[3]) > 23:
         return None
     sign, days, hours, minutes, seconds, fraction = match.groups()
-    delta = timedelta(
-        days=int(days or 0),
-        hours=int(hours),
-        minutes=int(minutes),
-        seconds=int(seconds),
-        microseconds=_microseconds(fraction),
-    )
-    return -delta if sign else delta
+    whole = ((int(days or 0) * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds)
+    microseconds = whole * _SECOND + int((fraction or "0").ljust(6, "0")[:6])
+    return -microseconds if sign else microseconds
 
 
-def _from_iso(text: str) -> timedelta | None:
+def _from_iso(text: str) -> int | None:
+    """Microseconds of an ISO 8601 duration; only its last number may have a fraction."""
     match = _ISO.fullmatch(text)
-    if match is None or text.endswith("T") or not any(match.groups()[1:]):
+    if match is None:
         return None
-    sign, weeks, days, hours, minutes, seconds, fraction = match.groups()
-    delta = timedelta(
-        weeks=int(weeks or 0),
-        days=int(days or 0),
-        hours=int(hours or 0),
-        minutes=int(minutes or 0),
-        seconds=int(seconds or 0),
-        microseconds=_microseconds(fraction),
-    )
-    return -delta if sign == "-" else delta
-
-
-def _microseconds(fraction: str | None) -> int:
-    return round(float(f"0.{fraction}") * 1_000_000) if fraction else 0
+    sign, *numbers = match.groups()
+    given = [
+        (Decimal(number.replace(",", ".")), unit) for number, unit in zip(numbers, _ISO_UNITS, strict=True) if number
+    ]
+    if not given or any(number % 1 for number, _ in given[:-1]):
+        return None
+    microseconds = int(sum(number * unit * _SECOND for number, unit in given))
+    return -microseconds if sign == "-" else microseconds

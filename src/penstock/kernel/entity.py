@@ -10,7 +10,6 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import Int32, Wire
 
-
 NEVER = datetime.min.replace(tzinfo=UTC)
 """Stands for the time of what has not happened; no stored entity has it."""
 

@@ -26,12 +26,11 @@ def _decoder(wanted: Hashable) -> msgspec.json.Decoder[Any]:
 def decode_json(body: bytes, wanted: Any) -> Any:
     """`body` as the type. Times come out in UTC. Raises Invalid, with all bad fields."""
     try:
-        value = _decoder(wanted).decode(body)
-    except msgspec.ValidationError:
+        return _with_utc(_decoder(wanted).decode(body), shape_of(wanted))
+    except (msgspec.ValidationError, OverflowError):  # overflow: a time whose UTC is outside the calendar
         return from_builtins(_untyped(body), wanted)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid.one("", f"the body is not valid JSON: {error}") from None
-    return _with_utc(value, shape_of(wanted))
 
 
 def from_builtins(value: Any, wanted: type[T]) -> T:

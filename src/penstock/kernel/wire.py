@@ -46,21 +46,25 @@ Map = dict[str, Any]
 
 
 def utc(value: datetime) -> datetime:
-    """`value` in UTC; without offset it is taken as UTC."""
+    """`value` in UTC; without offset it is taken as UTC. Raises OverflowError outside the years 1 to 9999."""
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-_OFFSETLESS = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_TIME_EXPECTED = "must be an ISO 8601 date-time like '2026-01-31T08:30:00Z'"
 
 
 def parse_time(text: str) -> datetime:
-    """ISO 8601, with or without offset, or a date alone (midnight). Raises ValueError."""
-    if _OFFSETLESS.fullmatch(text):
-        text += "T00:00:00"
+    """ISO 8601, with or without seconds and offset, or a date alone (midnight). Raises ValueError."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(_TIME_EXPECTED)
     try:
-        return utc(msgspec.convert(text, datetime))
-    except (msgspec.ValidationError, OverflowError):
-        raise ValueError("must be an ISO 8601 date-time like '2026-01-31T08:30:00Z'") from None
+        return utc(datetime.fromisoformat(text.upper()))
+    except (ValueError, OverflowError):
+        raise ValueError(_TIME_EXPECTED) from None
 
 
 def decode_hook(wanted: type, value: Any) -> Any:
