@@ -78,4 +78,4 @@ class _TimerAlarm(Alarm):
         if not timer.fixed_rate or not timer.period:
             return self._fired + timer.period
         behind = self._intake.clock.now() - self._due  # whole periods that have passed are left out
-        return self._due + timer.period * max(1, behind // timer.period)
+        return self._due + timer.period * (behind // timer.period + 1)
