@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from penstock.client.client import Client
 
 _WATCH_SECONDS = 1.0
+_ENDLESS = 1_000_000
 
 
 class _Kind(click.ParamType[Listing]):
@@ -92,14 +93,10 @@ def _show_table(kind: Listing, rows: list[Any]) -> None:
     for row in rows:
         table.add_row(*(Text(column.text(row)) for column in kind.columns))
     console = Console()
-    # A pipe has no width; what reads it wants each thing on one line.
-    console.print(table, width=None if console.is_terminal else _wide(table), crop=False)
-
-
-def _wide(table: Any) -> int:
-    from rich.console import Console
-
-    return max(80, int(Console(width=100_000).measure(table).maximum))
+    if not console.is_terminal:
+        # A pipe has no width; what reads it wants each thing on one line.
+        console = Console(width=Console(width=_ENDLESS).measure(table).maximum)
+    console.print(table)
 
 
 def _watch(read: Callable[[], Any], show: Callable[[Any], None]) -> None:

@@ -42,10 +42,14 @@ class Installation:
         return cls(data_folder(environment), host, int(text) or _free_port(host))
 
     @property
+    def near_host(self) -> str:
+        """The host under which this machine reaches the server."""
+        return _EVERYWHERE.get(self.host, self.host)
+
+    @property
     def address(self) -> str:
         """Where people on this machine reach the server."""
-        host = _EVERYWHERE.get(self.host, self.host)
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+        return f"http://{f'[{self.near_host}]' if ':' in self.near_host else self.near_host}:{self.port}"
 
     @property
     def agent_folder(self) -> Path:

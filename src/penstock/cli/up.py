@@ -63,7 +63,8 @@ class _Run:
 
     def _start(self) -> None:
         _tell("Starting the server ...")
-        self._supervisor.keep(self._server, Readiness(self._installation.address, _tell))
+        readiness = Readiness(self._installation.near_host, self._installation.port, _tell)
+        self._supervisor.keep(self._server, readiness)
         _tell("Starting the agent ...")
         self._supervisor.keep(self._agent, lambda: True)
         if self._first is not None:
