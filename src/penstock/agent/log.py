@@ -1,0 +1,33 @@
+"""The agent's own log: one line per event on standard error."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def set_up_log(form: str, level: str) -> None:
+    """form: json or console. level: debug, info, warning or error."""
+    shared: list[Any] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    renderers: list[Any] = (
+        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        if form == "console"
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    )
+    structlog.configure(
+        processors=[*shared, *renderers],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    formatted = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers]
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=formatted))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    # Libraries log requests and addresses below this; what matters of that the agent says itself.
+    root.setLevel(logging.WARNING)

@@ -1,0 +1,75 @@
+"""The tables of the agent's file. Times are microseconds since 1970, UTC."""
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_APPLICATION_ID = 0x50454E41  # "PENA", in the file's header
+
+_VERSIONS = (
+    """
+    -- What the servers want the agent to have, as last heard.
+    CREATE TABLE desired (flow TEXT PRIMARY KEY, item BLOB NOT NULL) WITHOUT ROWID;
+
+    -- Every due time of the flow up to `until` is in the outbox, or in `gaps`.
+    CREATE TABLE accounts (flow TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+
+    -- Times at which no agent ran, from after `after` to `until`: told once it is known what was wanted then.
+    CREATE TABLE gaps (
+        flow TEXT NOT NULL, after INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (flow, after)
+    ) WITHOUT ROWID;
+
+    -- Ticks that fired and whose command has not begun.
+    CREATE TABLE open_ticks (
+        flow TEXT NOT NULL, due INTEGER NOT NULL, tick BLOB NOT NULL, PRIMARY KEY (flow, due)
+    ) WITHOUT ROWID;
+
+    -- Commands that have begun and not ended.
+    CREATE TABLE open_runs (run TEXT PRIMARY KEY, started BLOB NOT NULL) WITHOUT ROWID;
+
+    -- Reports that no server has acknowledged. batch: the message that the entry was put into.
+    CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        channel TEXT NOT NULL, part TEXT NOT NULL, flow TEXT NOT NULL, entry BLOB NOT NULL, batch INTEGER
+    );
+    CREATE INDEX outbox_order ON outbox (channel, number);
+    CREATE INDEX outbox_states ON outbox (flow) WHERE part = 'state';
+
+    -- The number of the last batch of each channel.
+    CREATE TABLE batches (channel TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+    """,
+)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Makes or upgrades the tables. Raises sqlite3.DatabaseError for a file that is not an agent's."""
+    _check_ours(connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    [(version,)] = connection.execute("PRAGMA user_version")
+    for number, script in enumerate(_VERSIONS[version:], version + 1):
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {script}; PRAGMA application_id = {_APPLICATION_ID};"
+            f" PRAGMA user_version = {number}; COMMIT;"
+        )
+
+
+def _check_ours(connection: sqlite3.Connection) -> None:
+    [(mark,)] = connection.execute("PRAGMA application_id")
+    [(version,)] = connection.execute("PRAGMA user_version")
+    [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_master")
+    if mark not in (0, _APPLICATION_ID) or (mark == 0 and tables):
+        raise sqlite3.DatabaseError("it is the database of another program")
+    if version > len(_VERSIONS):
+        raise sqlite3.DatabaseError("it was written by a newer version of Penstock")
+
+
+def micros(moment: datetime) -> int:
+    """The form of times in the tables."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(micros: int) -> datetime:
+    """The time that a table's number stands for, in UTC."""
+    return _EPOCH + timedelta(microseconds=micros)

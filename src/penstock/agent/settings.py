@@ -1,0 +1,128 @@
+"""The settings of an agent."""
+
+import platform
+from collections.abc import Mapping
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Meta, Struct
+
+from penstock.flow.command import AGENT_MARKER
+from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.names import ALLOWED, name_errors
+from penstock.kernel.settings import read_settings
+
+PREFIX = "PENSTOCK_AGENT_"
+
+DEFAULTS = """
+# Where the agent keeps its identity, its work and the reports it has not delivered yet. One agent per folder.
+folder = "penstock-agent"
+
+# The address of a server, for registration and configuration.
+server = "http://127.0.0.1:8400"
+
+# The single-use registration token, needed on the first start only; or a file that holds it, which is waited for
+# and removed once the agent is registered.
+token = ""
+token_file = ""
+
+# What the agent is called; empty: the host name.
+name = ""
+
+# The pool that the agent says it belongs to.
+pool = ""
+
+# What the agent offers beside what is found on the machine, like "Environment=prod,Region=eu".
+capabilities = {}
+
+# The time zone of schedules, like "Europe/Berlin"; empty: the machine's.
+timezone = ""
+
+# The environment variables of the agent that commands see; all others stay hidden from them.
+environment_pass = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"]
+
+# What undelivered reports may take on disk, in MiB. When they take more, log lines are dropped first.
+outbox_mb = 512
+
+# Whether the agent ends when the process that started it does.
+with_parent = false
+
+# How the agent's own log is written (json or console), and from which level on.
+log_format = "json"
+log_level = "info"
+"""
+
+
+class AgentSettings(Struct, frozen=True):
+    """What `DEFAULTS` explains. timezone: hashable, as cron needs it. The token is not shown."""
+
+    folder: Annotated[str, Meta(min_length=1)]
+    server: Annotated[str, Meta(pattern="^https?://[^/]", description="an address like https://penstock.example.com")]
+    token: str
+    token_file: str
+    name: str
+    pool: str
+    capabilities: dict[str, str]
+    timezone: str
+    environment_pass: list[str]
+    outbox_mb: Annotated[int, Meta(ge=1)]
+    with_parent: bool
+    log_format: Literal["json", "console"]
+    log_level: Literal["debug", "info", "warning", "error"]
+
+    def __repr__(self) -> str:
+        return f"AgentSettings(name={self.name!r}, folder={self.folder!r}, server={self.server!r})"
+
+    @property
+    def zone(self) -> tzinfo:
+        return ZoneInfo(self.timezone)
+
+
+def read_agent_settings(environment: Mapping[str, str]) -> AgentSettings:
+    """The settings with the machine's name and time zone where none is given. Raises Invalid, naming each setting."""
+    given = read_settings(AgentSettings, DEFAULTS, environment, PREFIX, known_elsewhere={AGENT_MARKER})
+    settings = AgentSettings(
+        **{
+            **{field: getattr(given, field) for field in given.__struct_fields__},
+            "name": given.name or platform.node() or "agent",
+            "timezone": given.timezone or machine_timezone(environment),
+            "server": given.server.rstrip("/"),
+        }
+    )
+    errors = _errors(settings)
+    if errors:
+        raise Invalid(errors)
+    return settings
+
+
+def machine_timezone(environment: Mapping[str, str], root: Path = Path("/")) -> str:
+    """The machine's time zone by name; UTC when it does not tell one that is known."""
+    candidates = [environment.get("TZ", "").lstrip(":")]
+    localtime = root / "etc/localtime"
+    if localtime.is_symlink():
+        candidates.append(str(localtime.readlink()).rpartition("zoneinfo/")[2])
+    timezone = root / "etc/timezone"
+    if timezone.is_file():
+        candidates.append(timezone.read_text().strip())
+    return next((name for name in candidates if name and _is_zone(name)), "UTC")
+
+
+def _errors(settings: AgentSettings) -> list[FieldError]:
+    errors = []
+    if name_errors("", settings.name):
+        errors.append(FieldError(PREFIX + "NAME", ALLOWED))
+    if not _is_zone(settings.timezone):
+        errors.append(FieldError(PREFIX + "TIMEZONE", "must be a time zone like 'Europe/Berlin' or 'UTC'"))
+    if settings.token and settings.token_file:
+        errors.append(FieldError(PREFIX + "TOKEN_FILE", f"must not be set beside {PREFIX}TOKEN"))
+    return errors
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True

@@ -1,0 +1,59 @@
+"""Variables that flows name, asked of the servers when they are used. Nothing of them reaches the disk."""
+
+import asyncio
+
+from penstock.agent.uplink import Uplink
+from penstock.flow.variables import Variable
+from penstock.kernel.errors import NotFound, Unavailable
+from penstock.protocol import subjects
+from penstock.protocol.work import VariableAnswer, VariableQuery
+
+_FRESH_SECONDS = 5.0
+_AT_ONCE = 200
+
+
+class VariableSource:
+    """A value is used for 5 s; while the servers are away, the last one that was heard is.
+
+    What is asked for while a question is on its way goes together in the next one.
+    """
+
+    def __init__(self, uplink: Uplink) -> None:
+        self._uplink = uplink
+        self._known: dict[str, Variable | None] = {}
+        self._fresh_until: dict[str, float] = {}
+        self._wanted: set[str] = set()
+        self._turn = asyncio.Lock()
+
+    async def resolve(self, name: str) -> Variable:
+        """Raises NotFound when there is no such variable, Unavailable when it was never heard and nobody answers."""
+        if not self._is_fresh(name):
+            try:
+                await self._ask(name)
+            except Unavailable:
+                if name not in self._known:
+                    raise
+        variable = self._known[name]
+        if variable is None:
+            raise NotFound.of("variable", name)
+        return variable
+
+    async def _ask(self, name: str) -> None:
+        self._wanted.add(name)
+        async with self._turn:
+            if name in self._wanted:  # else it went with the question of another
+                await self._ask_for([name, *self._wanted - {name}][:_AT_ONCE])
+        if not self._is_fresh(name):
+            raise Unavailable(f"Variable '{name}' cannot be asked for, the servers are away")
+
+    async def _ask_for(self, names: list[str]) -> None:
+        self._wanted.difference_update(names)
+        answer = await self._uplink.ask(subjects.VARIABLES, VariableQuery(names=names), VariableAnswer)
+        fresh_until = asyncio.get_running_loop().time() + _FRESH_SECONDS
+        for name in names:
+            found = answer.values.get(name)
+            self._known[name] = Variable(found.value, found.is_secret) if found is not None else None
+            self._fresh_until[name] = fresh_until
+
+    def _is_fresh(self, name: str) -> bool:
+        return self._fresh_until.get(name, 0.0) > asyncio.get_running_loop().time()
