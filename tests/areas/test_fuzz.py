@@ -15,7 +15,7 @@ CHECKS = (
     "status_code_conformance",
     "response_headers_conformance",
 )
-EXAMPLES = 15
+EXAMPLES = 8
 
 
 @pytest.mark.timeout(600)

@@ -52,7 +52,7 @@ async def test_a_made_up_credential_is_refused_everywhere(application: Applicati
                 assert (await send(client, operation)).status_code == 401, operation.declaration
 
 
-@pytest.mark.parametrize("scheme", ["Basic YWRtaW46YWRtaW4=", "Bearer", "Bearer ", "bearer a.b.c", "Token x"])
+@pytest.mark.parametrize("scheme", ["Basic YWRtaW46YWRtaW4=", "Bearer", "bearer a.b.c", "Token x"])
 async def test_a_malformed_authorization_header_is_refused(application: Application, scheme: str) -> None:
     async with application.client(Authorization=scheme) as client:
         answer = await client.get("/agents")

@@ -2,17 +2,17 @@
 
 from penstock.bus.bus import Bus
 from penstock.kernel.actor import Role
-from penstock.kernel.wire import Wire, encode
+from penstock.kernel.errors import Unavailable
+from penstock.kernel.wire import Wire
 from penstock.resource.answer import File
-from penstock.resource.operation import JSON, Answer, operation
+from penstock.resource.operation import operation
 from penstock.server.metrics import exposition
 from penstock.store.store import Store
 
 
 class Readiness(Wire):
-    """Whether the parts that answers need are there."""
+    """The parts that answers need, all there."""
 
-    ready: bool
     database: bool
     bus: bool
 
@@ -30,11 +30,13 @@ class Health:
         return "ok"
 
     @operation("GET", "/readyz", beyond=True)
-    async def ready(self) -> Answer:
+    async def ready(self) -> Readiness:
         """Whether requests can be served: database and bus answer. 503 while one of them is away."""
-        database, bus = await self._store.ready(), self._bus.connected
-        readiness = Readiness(ready=database and bus, database=database, bus=bus)
-        return Answer(200 if readiness.ready else 503, encode(readiness), JSON)
+        parts = Readiness(database=await self._store.ready(), bus=self._bus.connected)
+        away = [name for name, there in (("database", parts.database), ("bus", parts.bus)) if not there]
+        if away:
+            raise Unavailable(f"away: {', '.join(away)}")
+        return parts
 
     @operation("GET", "/metrics", Role.READER, beyond=True)
     async def metrics(self) -> File:

@@ -1,25 +1,21 @@
 """The OpenAPI 3.1 document, made from the operations: signatures, Structs and docstrings."""
 
-import re
+import inspect
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, get_args, get_origin
 
-import msgspec
-
-from penstock.kernel.duration import Duration
 from penstock.resource.answer import Encoded, EventStream, File
 from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
 from penstock.resource.parameter import Parameter, Place
 from penstock.server.problem import MEDIA_TYPE, Problem
-
-_DURATION = {"type": "string", "format": "duration", "examples": ["00:00:15", "1.02:30:00"]}
+from penstock.server.schemas import schemas_of, without_null
 
 
 def openapi_document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
     """The document. Component names are the Structs' names, operation ids the handlers' names."""
     annotations = [annotation for operation in operations for annotation in _annotations(operation)]
-    schemas, components = _schemas([*annotations, Problem])
+    schemas, components = schemas_of([*annotations, Problem])
     by_annotation = dict(zip(map(repr, annotations), schemas, strict=False))
     paths: dict[str, dict[str, Any]] = {}
     for operation in sorted(operations, key=lambda o: (o.declaration.path, o.declaration.method)):
@@ -67,22 +63,8 @@ def _annotations(operation: Operation) -> Iterable[Any]:
         yield parameter.shape.annotation
 
 
-def _schemas(annotations: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    return msgspec.json.schema_components(
-        annotations, schema_hook=_schema_hook, ref_template="#/components/schemas/{name}"
-    )
-
-
-def _schema_hook(wanted: type) -> dict[str, Any]:
-    if wanted is Duration:
-        return dict(_DURATION)
-    if wanted is msgspec.Raw:
-        return {}
-    raise NotImplementedError(wanted)
-
-
 def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    summary, _, description = operation.docs.partition("\n")
+    summary, _, description = inspect.cleandoc(operation.docs).partition("\n")
     item: dict[str, Any] = {
         "tags": [operation.area],
         "operationId": f"{operation.area}_{operation.handler.__name__}",
@@ -92,7 +74,7 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         "x-roles": [str(role) for role in operation.declaration.roles],
     }
     if description.strip():
-        item["description"] = _unindented(description)
+        item["description"] = description.strip()
     if not operation.declaration.roles:
         item["security"] = []
     if operation.body is not None:
@@ -111,7 +93,7 @@ def _parameter(parameter: Parameter, schemas: dict[str, Any]) -> dict[str, Any]:
         "name": parameter.name,
         "in": "path" if in_path else "query",
         "required": in_path or parameter.required,
-        "schema": _without_null(schemas[repr(parameter.shape.annotation)]),
+        "schema": without_null(schemas[repr(parameter.shape.annotation)]),
     }
 
 
@@ -137,13 +119,3 @@ def _success(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if answer is EventStream:
         return {"description": description, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
     return {"description": description, "content": {JSON: {"schema": schemas[repr(answer)]}}}
-
-
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    # An optional parameter is left out, never null.
-    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
-    return kinds[0] if len(kinds) == 1 else schema
-
-
-def _unindented(text: str) -> str:
-    return re.sub(r"\n[ \t]+", "\n", text).strip()
