@@ -184,6 +184,21 @@ async def test_publish_is_unavailable_while_the_server_hangs_and_the_message_is_
     assert (await Streams(bus).info(STREAM)).messages == 1
 
 
+async def test_a_server_that_hangs_is_given_up_and_found_again(server: EmbeddedServer, keys: BusKeys) -> None:
+    async with await Bus.connect(server.url, keys.server_user(), name="test", silence=0.5) as bus:
+        await Streams(bus).ensure(StreamSpec(name=STREAM, subjects=["s.>"]))
+        assert server.pid is not None
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(100):  # more than the sockets hold
+                    group.create_task(bus.notify("s.x", bytes(200_000)))
+            await eventually(lambda: not bus.connected)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        assert (await bus.publish("s.x", b"1", timeout=30)).stream == STREAM
+
+
 async def test_a_request_under_way_fails_at_once_when_the_server_dies(server: EmbeddedServer, bus: Bus) -> None:
     asked = asyncio.Event()
 

@@ -59,10 +59,14 @@ class Bus:
         *,
         name: str,
         inbox_prefix: str = "_INBOX",
+        silence: float = 10.0,
     ) -> Self:
-        """Connects once; from then on the connection is kept. Raises Unavailable, Unauthenticated."""
+        """Connects once; from then on the connection is kept. Raises Unavailable, Unauthenticated.
+
+        silence: seconds without a message after which the server must answer, within as many again.
+        """
         addresses = [servers] if isinstance(servers, str) else list(servers)
-        connection = Connection(addresses, credential, name, inbox_prefix)
+        connection = Connection(addresses, credential, name, inbox_prefix, silence)
         await connection.open()
         return cls(connection)
 

@@ -22,11 +22,14 @@ CredentialSource = UserCredential | Callable[[], Awaitable[UserCredential]]
 class Connection:
     """Keeps a Session open and puts the subscriptions back on each new one."""
 
-    def __init__(self, servers: list[str], credential: CredentialSource, name: str, inbox_prefix: str) -> None:
+    def __init__(
+        self, servers: list[str], credential: CredentialSource, name: str, inbox_prefix: str, silence: float
+    ) -> None:
         self._servers = servers
         self._credential = credential
         self._name = name
         self._inbox_prefix = inbox_prefix
+        self._silence = silence
         self._session: Session | None = None
         self._arrived = asyncio.Event()
         self._subscriptions: set[Subscription] = set()
@@ -87,10 +90,12 @@ class Connection:
 
     async def _keep(self) -> None:
         while self._session is not None:
-            await asyncio.wait([self._session.lost])
+            lost = self._session
+            await lost.watch()
             self._session = None
             self._arrived.clear()
             _log.warning("bus connection lost", connection=self._name)
+            await lost.close()
             self._arrive(await self._reconnect())
             _log.info("bus connection restored", connection=self._name)
 
@@ -111,7 +116,7 @@ class Connection:
         credential = self._credential
         if not isinstance(credential, UserCredential):
             credential = await credential()
-        session = Session(self._name, self._inbox_prefix)
+        session = Session(self._name, self._inbox_prefix, self._silence)
         await session.open(self._servers, credential)
         return session
 

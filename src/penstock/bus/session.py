@@ -4,23 +4,34 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import DEFAULT_SUB_PENDING_BYTES_LIMIT
 from nats.aio.subscription import Subscription as ClientSubscription
-from nats.errors import ConnectionClosedError, ConnectionDrainingError, Error, MaxPayloadError
+from nats.errors import (
+    ConnectionClosedError,
+    ConnectionDrainingError,
+    Error,
+    MaxPayloadError,
+    OutboundBufferLimitError,
+)
 
+from penstock.bus.client import NatsClient
 from penstock.bus.credentials import UserCredential
 from penstock.bus.nkeys import NKey
 from penstock.kernel.errors import Forbidden, TooLarge, Unauthenticated, Unavailable
 
 _log = structlog.get_logger(__name__)
 _DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]*)"')
-_PING_SECONDS = 10  # two unanswered pings end the session
+_CLOSE_SECONDS = 5.0
+_MOST_BUFFERED = 4 * 1024 * 1024
+_LIBRARY_PING_SECONDS = 24 * 3600  # `watch` does it
 _NO_RESPONDERS = "503"
+
+
+_LOST = (ConnectionClosedError, ConnectionDrainingError, OSError)
+_FOREVER = 3600
 
 
 class SessionLost(Exception):
@@ -34,11 +45,12 @@ class NoResponders(Exception):
 class Session:
     """`lost` is done once the connection is gone; it is never made again on the same Session."""
 
-    def __init__(self, name: str, inbox_prefix: str) -> None:
-        self.client: Client = _TolerantClient()
+    def __init__(self, name: str, inbox_prefix: str, silence: float) -> None:
+        self.client = NatsClient()
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._name = name
         self._inbox_prefix = inbox_prefix
+        self._silence = silence
         self._inbox = ""
         self._count = 0
         self._questions: dict[str, _Question] = {}
@@ -60,7 +72,8 @@ class Session:
                 max_reconnect_attempts=1,
                 reconnect_time_wait=0,
                 connect_timeout=int(timeout),
-                ping_interval=_PING_SECONDS,
+                ping_interval=_LIBRARY_PING_SECONDS,
+                pending_size=0,  # `send` waits instead: the library's wait cannot be cancelled
             )
             self._inbox = self.client.new_inbox() + "."
             await self.client.subscribe(self._inbox + "*", cb=self._answered)
@@ -71,17 +84,44 @@ class Session:
             raise Unavailable(f"The bus does not answer: {error}") from None
 
     async def close(self) -> None:
-        """Sends what is buffered and ends the connection."""
+        """Sends what is buffered, which takes 5 s at most, and ends the connection."""
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._round_trip()
+        except (SessionLost, TimeoutError):
+            self.client.abort()
         await self.client.close()
 
+    async def watch(self) -> None:
+        """Returns when the connection is lost; so it is when the server falls silent."""
+        while not self.lost.done():
+            heard = self.client.stats["in_msgs"]
+            await asyncio.wait([self.lost], timeout=self._silence)
+            if self.client.stats["in_msgs"] == heard and not await self._is_alive():
+                _log.warning("bus server does not answer", connection=self._name)
+                self.client.abort()
+                await self._closed()
+
+    async def _is_alive(self) -> bool:
+        try:
+            async with asyncio.timeout(self._silence):
+                await self._round_trip()
+        except (SessionLost, TimeoutError):
+            return False
+        return True
+
     async def send(self, subject: str, body: bytes, headers: Mapping[str, str] | None = None, reply: str = "") -> None:
-        """Hands a message to the socket. Raises SessionLost, TooLarge."""
+        """Hands a message to the socket, after waiting when much is buffered. Raises SessionLost, TooLarge."""
+        if self.lost.done():
+            raise SessionLost
+        if self.client.pending_data_size > _MOST_BUFFERED:
+            await self._round_trip()
         try:
             await self.client.publish(subject, body, reply=reply, headers=dict(headers) if headers else None)
-        except (ConnectionClosedError, ConnectionDrainingError, OSError) as error:
-            raise SessionLost from error
         except MaxPayloadError:
             raise TooLarge(f"A message of {len(body)} bytes is more than the bus takes") from None
+        except (*_LOST, OutboundBufferLimitError) as error:
+            raise SessionLost from error
 
     async def request(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Msg:
         """Raises SessionLost, NoResponders, TimeoutError, Forbidden, TooLarge."""
@@ -124,19 +164,22 @@ class Session:
                 subject, queue=queue, cb=receive, pending_bytes_limit=most_waiting_bytes
             )
             await self._round_trip()
-        except (ConnectionClosedError, ConnectionDrainingError, OSError) as error:
+        except _LOST as error:
             raise SessionLost from error
         if subject.lower() in self._denied:
             raise Forbidden(f"The credential does not allow to listen on '{subject}'")
         return subscription
 
     async def _round_trip(self) -> None:
-        flush = asyncio.ensure_future(self.client.flush())
+        """Returns when the server has read all that was sent. Raises SessionLost."""
+        flush = asyncio.ensure_future(self.client.flush(timeout=_FOREVER))
         try:
             await asyncio.wait((flush, self.lost), return_when=asyncio.FIRST_COMPLETED)
             if not flush.done():
                 raise SessionLost
             flush.result()
+        except _LOST as error:
+            raise SessionLost from error
         finally:
             flush.cancel()
 
@@ -199,26 +242,3 @@ class _Question:
     def fail(self, error: Exception) -> None:
         if not self.answered.done():
             self.answered.set_exception(error)
-
-
-class _TolerantClient(Client):
-    """The client's reader stops for good at bytes that are not UTF-8; any client of the bus could send some."""
-
-    def _build_message(
-        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
-    ) -> Msg:
-        return Msg(
-            _client=self,
-            subject=subject.decode(errors="replace"),
-            reply=reply.decode(errors="replace"),
-            data=data,
-            headers=headers,
-            _sid=sid,
-        )
-
-    async def _process_headers(self, headers: Any) -> dict[str, str] | None:
-        try:
-            return await super()._process_headers(headers)
-        except (UnicodeDecodeError, IndexError):
-            _log.warning("bus message with damaged headers", bytes=len(headers))
-            return None
