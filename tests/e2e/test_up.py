@@ -1,0 +1,301 @@
+"""`penstock up` as a user runs it: real processes, stopped, killed and started again."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from penstock.client.model import ScheduleRun
+from tests.nats_server import free_port
+from tests.program import PROGRAM, Ended, Terminal
+
+pytestmark = pytest.mark.timeout(180)
+
+STREAM = "schedule-hello"
+PATIENCE = 90.0
+
+
+class Up:
+    """A running `penstock up`. shown: what it has written so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.shown = ""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def shows(self, text: str) -> None:
+        """Reads on until the text has been written."""
+        assert self._process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            while text not in self.shown:
+                data = await self._process.stdout.read(4096)
+                assert data, f"it ended before it wrote '{text}':\n{self.shown}"
+                self.shown += data.decode()
+
+    def processes(self) -> list[psutil.Process]:
+        """It and everything that it has started."""
+        top = psutil.Process(self.pid)
+        return [top, *top.children(recursive=True)]
+
+    def child(self, words: str) -> psutil.Process:
+        """The process whose command line has these words."""
+        [found] = [each for each in self.processes() if words in _command(each)]
+        return found
+
+    async def interrupt(self) -> Ended:
+        """Ctrl-C; returns when it has ended."""
+        self._process.send_signal(signal.SIGINT)
+        return await self.end()
+
+    async def end(self) -> Ended:
+        out, _ = await self._process.communicate()
+        self.shown += out.decode()
+        return Ended(self._process.returncode or 0, self.shown, "")
+
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    async def kill(self) -> None:
+        """The way out of a test, whatever has happened; ends nothing that a good run leaves."""
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.communicate()
+
+
+class Place:
+    """A folder, a port and a terminal of one installation."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.port = free_port()
+        self.terminal = Terminal(folder, f"http://127.0.0.1:{self.port}")
+
+    @asynccontextmanager
+    async def up(self, **settings: str) -> AsyncIterator[Up]:
+        running = Up(await self._start(settings))
+        try:
+            yield running
+        finally:
+            await running.kill()
+
+    async def attempt(self, **settings: str) -> Ended:
+        """A start that is to fail."""
+        return await Up(await self._start(settings)).end()
+
+    async def runs(self) -> list[ScheduleRun]:
+        """The finished runs of the example, oldest first."""
+        ended = await self.terminal.run("stream", STREAM, "-n", "100")
+        assert ended.code == 0, ended.err
+        texts = [line.split(" ", 3)[3] for line in ended.out.splitlines()]
+        runs = [msgspec.json.decode(text, type=ScheduleRun) for text in texts]
+        return [run for run in runs if run.finished is not None]
+
+    async def run_after(self, known: list[ScheduleRun]) -> ScheduleRun:
+        """Waits for a run that started after those known."""
+        last = max((run.started for run in known if run.started), default=None)
+        while True:
+            for run in await self.runs():
+                if run.started and (last is None or run.started > last):
+                    return run
+            await asyncio.sleep(0.2)
+
+    async def _start(self, settings: dict[str, str]) -> asyncio.subprocess.Process:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+        environment |= {
+            "PENSTOCK_DATA": str(self.data),
+            "PENSTOCK_PORT": str(self.port),
+            "PENSTOCK_PING_SECONDS": "1",
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            **settings,
+        }
+        return await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            "up",
+            env=environment,
+            cwd=self.folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+async def gone(processes: list[psutil.Process]) -> None:
+    """Returns when none of them runs any more."""
+    async with asyncio.timeout(PATIENCE):
+        while any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in processes):
+            await asyncio.sleep(0.05)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not await condition():
+            await asyncio.sleep(0.1)
+
+
+async def test_the_first_start_shows_the_way_in_and_something_running(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Its first run")
+        await up.shows("Ctrl-C stops everything")
+        assert f"Address    http://127.0.0.1:{place.port}" in up.shown
+        assert "Hello from Penstock" in up.shown
+        found = re.search(r"User name  admin\n  Password   (\S+) ", up.shown)
+        assert found is not None
+
+        agents = await place.terminal.run("get", "agents", "-o", "json")
+        assert [agent["CurrentStatusEnum"] for agent in msgspec.json.decode(agents.out)] == [1]
+        place.terminal.sessions.unlink()
+        login = await place.terminal.run("login", "--username", "admin", "--password-stdin", given=found[1])
+        assert login.code == 0, login.err
+
+        processes = up.processes()
+        assert len(processes) >= 4
+        ended = await up.interrupt()
+        assert ended.code == 0
+        assert ended.out.endswith("Stopping ...\nStopped.\n")
+        await gone(processes)
+    assert all(found[1] not in path.read_text(errors="replace") for path in place.data.rglob("*") if path.is_file())
+
+
+async def test_a_second_start_finds_everything_as_it_was(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        runs = await place.runs()
+        agents = (await place.terminal.run("get", "agents", "-o", "json")).out
+        await up.interrupt()
+    async with place.up() as up:
+        await up.shows("with everything as it was")
+        await up.shows("Ctrl-C stops everything")
+        assert "Password" not in up.shown
+        again = await place.runs()
+        assert [run.started for run in again][: len(runs)] == [run.started for run in runs]
+        ids = [
+            agent["Id"] for agent in msgspec.json.decode((await place.terminal.run("get", "agents", "-o", "json")).out)
+        ]
+        assert ids == [agent["Id"] for agent in msgspec.json.decode(agents)]
+        assert (await place.run_after(again)).exit_code == 0
+
+
+async def test_a_removed_example_does_not_come_back(place: Place) -> None:
+    absent = "apiVersion: penstock/v1alpha1\nkind: Schedule\nmetadata: {name: hello, state: absent}\n"
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        assert (await place.terminal.run("apply", "-f", "-", given=absent)).code == 0
+        await up.interrupt()
+    async with place.up() as up:
+        await up.shows("with everything as it was")
+        assert msgspec.json.decode((await place.terminal.run("get", "schedules", "-o", "json")).out) == []
+
+
+@pytest.mark.parametrize("victim", ["penstock.cli.main serve", "penstock.cli.main agent", "nats-server"])
+async def test_a_process_that_is_killed_comes_back_and_the_schedule_goes_on(place: Place, victim: str) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        known = await place.runs()
+        killed = up.child(victim)
+        killed.kill()
+        await gone([killed])
+
+        async def is_back() -> bool:
+            return any(victim in _command(each) and each.pid != killed.pid for each in up.processes())
+
+        async def is_reached() -> bool:
+            return (await place.terminal.run("stream", STREAM)).code == 0
+
+        await until(is_back)
+        await until(is_reached)
+        again = await place.runs()
+        assert [run.started for run in again][: len(known)] == [run.started for run in known]
+        assert (await place.run_after(again)).exit_code == 0
+        processes = up.processes()
+        assert (await up.interrupt()).code == 0
+        await gone(processes)
+
+
+async def test_nothing_stays_when_it_is_killed_itself(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        processes = up.processes()
+        up.send(signal.SIGKILL)
+        await gone(processes)
+
+
+async def test_a_second_interrupt_kills_what_does_not_stop(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        processes = up.processes()
+        for words in ("penstock.cli.main serve", "penstock.cli.main agent"):
+            up.child(words).suspend()
+        up.send(signal.SIGINT)
+        await up.shows("Stopping ...")
+        up.send(signal.SIGINT)
+        ended = await up.end()
+        assert "The server does not stop and is killed." in ended.out
+        await gone(processes)
+
+
+async def test_it_is_light(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        assert psutil.Process(up.pid).memory_info().rss < 30 * 2**20
+        agent = up.child("penstock.cli.main agent")
+        assert not [name for name in agent.environ() if name.startswith("PENSTOCK_") and "_AGENT_" not in name]
+
+
+async def test_a_password_that_is_given_is_taken_and_not_shown(place: Place) -> None:
+    async with place.up(PENSTOCK_ADMIN_PASSWORD="chosen by hand") as up:
+        await up.shows("Ctrl-C stops everything")
+        assert "chosen by hand" not in up.shown
+        place.terminal.sessions.unlink()
+        ended = await place.terminal.run("login", "--username", "admin", "--password-stdin", given="chosen by hand")
+        assert ended.code == 0
+
+
+async def test_two_of_them_do_not_share_a_folder(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Starting the server")
+        ended = await place.attempt(PENSTOCK_PORT=str(free_port()))
+    assert ended.code == 1
+    assert f"Process {up.pid} at http://127.0.0.1:{place.port} runs on the data folder" in ended.out
+    assert "PENSTOCK_DATA" in ended.out
+
+
+async def test_a_port_that_is_taken_is_told(place: Place) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", place.port))
+        taken.listen()
+        ended = await place.attempt()
+    assert ended.code == 1
+    assert f"127.0.0.1:{place.port} cannot be used" in ended.out
+    assert "PENSTOCK_PORT" in ended.out
+
+
+async def test_a_setting_that_stops_the_server_is_told(place: Place) -> None:
+    ended = await place.attempt(PENSTOCK_ACCESS_TOKEN_MINUTES="0", PENSTOCK_PROT="1")
+    assert ended.code == 1
+    assert "PENSTOCK_ACCESS_TOKEN_MINUTES: must be at least 1" in ended.out
+    assert "PENSTOCK_PROT: is not a setting; did you mean PENSTOCK_PORT?" in ended.out
