@@ -43,7 +43,7 @@ class Application:
         return self.client(Authorization=f"Bearer {answer.json()['Token']}")
 
     async def log_in(self) -> None:
-        self.admin = await self.client_for("admin", ADMIN_PASSWORD)
+        self.admin = await self.client_for("admin", self.platform.settings.admin_password)
         self.operator = await self._user("operator@example.com", "Operator")
         self.reader = await self._user("reader@example.com", "Reader")
 
@@ -82,21 +82,21 @@ def settings_for(folder: Path, **overrides: str) -> ServerSettings:
 async def running_application(folder: Path, clock: Clock | None = None, **overrides: str) -> AsyncIterator[Application]:
     """Starts the application and stops it again. overrides: environment settings."""
     settings = settings_for(folder, **overrides)
-    listener = listening_socket(settings)
-    port = listener.getsockname()[1]
-    async with open_platform(settings, clock) as platform:
-        await prepare_first_start(platform)
-        server = http_server(web_application(platform), settings)
-        serving = asyncio.create_task(server.serve([listener]))
-        workers = asyncio.create_task(run_workers(platform.workers))
-        application = Application(platform, f"http://127.0.0.1:{port}")
-        try:
-            await application.log_in()
-            yield application
-        finally:
-            platform.stopping.set()
-            await application.close()
-            server.should_exit = True
-            await serving
-            workers.cancel()
-            await asyncio.gather(workers, return_exceptions=True)
+    with listening_socket(settings) as listener:
+        port = listener.getsockname()[1]
+        async with open_platform(settings, clock) as platform:
+            await prepare_first_start(platform)
+            server = http_server(web_application(platform), settings)
+            serving = asyncio.create_task(server.serve([listener]))
+            workers = asyncio.create_task(run_workers(platform.workers))
+            application = Application(platform, f"http://127.0.0.1:{port}")
+            try:
+                await application.log_in()
+                yield application
+            finally:
+                platform.stopping.set()
+                await application.close()
+                server.should_exit = True
+                await serving
+                workers.cancel()
+                await asyncio.gather(workers, return_exceptions=True)

@@ -45,14 +45,18 @@ class LoginThrottle:
         self._addresses = Failures(policy.free_attempts_per_address, policy.longest_wait)
         self._replica = new_id().hex
 
+    def wait(self, origin: Origin) -> float:
+        """Seconds until the next attempt may be made; zero or less when it may be made now."""
+        now = self._clock.now()
+        return max(self._pairs.wait(origin.pair, now), self._addresses.wait(origin.address, now)).total_seconds()
+
     @contextmanager
     def attempt(self, origin: Origin) -> Iterator[None]:
         """Wraps one attempt. Unauthenticated raised inside is a failure. Raises TooManyRequests before it begins.
 
         The failure is counted beforehand and taken back on success, so that attempts at the same time count too.
         """
-        now = self._clock.now()
-        wait = max(self._pairs.wait(origin.pair, now), self._addresses.wait(origin.address, now)).total_seconds()
+        wait = self.wait(origin)
         if wait > 0:
             raise TooManyRequests("too many failed logins, wait before the next", retry_after=math.ceil(wait))
         self._count(origin.pair, origin.address)
