@@ -83,10 +83,11 @@ def test_the_agent_learns_nothing_of_the_server(tmp_path: Path) -> None:
 
 def test_the_server_learns_the_first_password_only_on_the_first_start(tmp_path: Path) -> None:
     made = installation(tmp_path)
-    first = made.server_environment({**SECRETS, "PENSTOCK_AGENT_NAME": "here"}, "generated")
+    given = {**SECRETS, "PENSTOCK_AGENT_NAME": "here", "PENSTOCK_API_KEY": "pk_mine"}
+    first = made.server_environment(given, "generated")
     assert first["PENSTOCK_ADMIN_PASSWORD"] == "generated"
     assert first["PENSTOCK_SECRET_KEY"] == "key"
-    assert "PENSTOCK_AGENT_NAME" not in first
+    assert not {"PENSTOCK_AGENT_NAME", "PENSTOCK_API_KEY"} & first.keys()
     assert "PENSTOCK_ADMIN_PASSWORD" not in made.server_environment(SECRETS, None)
 
 

@@ -16,6 +16,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8400
 _PREFIX = "PENSTOCK_"
 _AGENT_PREFIX = "PENSTOCK_AGENT_"
+_OF_USERS = ("PENSTOCK_URL", "PENSTOCK_API_KEY", "PENSTOCK_USERNAME", "PENSTOCK_PASSWORD")
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - an address is reached by another name
 
 
@@ -79,8 +80,12 @@ class Installation:
 
     def server_environment(self, environment: Mapping[str, str], password: str | None) -> dict[str, str]:
         """password: of the first Admin, while there is none."""
-        own = {name: value for name, value in environment.items() if not name.startswith(_AGENT_PREFIX)}
-        own.pop("PENSTOCK_ADMIN_PASSWORD", None)
+        others = ("PENSTOCK_ADMIN_PASSWORD", *_OF_USERS)
+        own = {
+            name: value
+            for name, value in environment.items()
+            if not name.startswith(_AGENT_PREFIX) and name not in others
+        }
         own |= {
             "PENSTOCK_DATA": str(self.folder),
             "PENSTOCK_HOST": self.host,

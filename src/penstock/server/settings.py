@@ -10,8 +10,17 @@ import msgspec
 from penstock.kernel.settings import read_settings
 
 PREFIX = "PENSTOCK_"
-ELSEWHERE = frozenset({"PENSTOCK_AGENT_", "PENSTOCK_CLIENT_", "PENSTOCK_RUN"})
-"""Names with the prefix that agents, the command line and commands read."""
+ELSEWHERE = frozenset(
+    {
+        "PENSTOCK_AGENT_",
+        "PENSTOCK_RUN",
+        "PENSTOCK_URL",
+        "PENSTOCK_API_KEY",
+        "PENSTOCK_USERNAME",
+        "PENSTOCK_PASSWORD",
+    }
+)
+"""Names with the prefix that agents, commands and the command line read."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
