@@ -404,6 +404,7 @@ async def test_a_timer_waits_for_its_exchange_before_it_fires_again() -> None:
         ("delay=2500", [2.5, 3.5, 4.5]),
         ("repeatCount=2", [1, 2]),
         ("delay=-1&repeatCount=4&period=100s", [0, 0, 0, 0]),
+        ("delay=1s&period=0", [1]),
         ("fixedRate=true&period=2s&delay=500", [0.5, 2.5, 4.5]),
     ],
 )
@@ -411,11 +412,26 @@ async def test_a_timer_fires_as_its_options_say(options: str, fired: list[float]
     clock = SteppingClock(NOON)
     async with running_engine(clock) as running:
         await running.engine.start(
-            parse_flow("timer", "1", timer(options, "log: '${exchangeProperty.CamelTimerCounter}'"))
+            parse_flow(
+                "timer", "1", timer(f"includeMetadata=true&{options}", "log: '${exchangeProperty.CamelTimerCounter}'")
+            )
         )
         await clock.advance(SECOND * 5)
     assert [(line.at - NOON).total_seconds() for line in running.listener.lines] == fired
     assert running.listener.messages == [str(number + 1) for number in range(len(fired))]
+
+
+async def test_a_schedules_exchange_says_what_it_was_due_for() -> None:
+    clock = SteppingClock(NOON)
+    async with running_engine(clock) as running:
+        source = (
+            "- from:\n    uri: quartz:nightly/backup?cron=30+*+*+*+*+?\n    steps:\n"
+            "    - log: '${header.triggerGroup} ${header.triggerName} ${header.scheduledFireTime} "
+            "${header.nextFireTime}'\n"
+        )
+        await running.engine.start(parse_flow("a", "1", source))
+        await clock.advance(SECOND * 30)
+    assert running.listener.messages == ["nightly backup 2026-03-01 12:00:30+00:00 2026-03-01 12:01:30+00:00"]
 
 
 async def test_a_timer_at_a_fixed_rate_leaves_out_what_was_slept_through() -> None:
@@ -449,10 +465,8 @@ async def test_steps_work_on_the_message_in_order() -> None:
     assert (first.message, first.level, first.logger) == ("[m] one two!", Level.DEBUG, "mine")
     assert (second.level, second.logger) == (Level.WARN, "out")
     assert first.exchange_id is not None
-    assert re.fullmatch(
-        rf"Exchange\[Id: {first.exchange_id}, Headers: \{{CamelTimerCounter=1, .*x-one=one two\}}, Body: one two!\]",
-        second.message,
-    )
+    headers = r"\{CamelMessageTimestamp=\d+, .*x-one=one two\}"
+    assert re.fullmatch(rf"Exchange\[Id: {first.exchange_id}, Headers: {headers}, Body: one two!\]", second.message)
 
 
 @pytest.mark.parametrize(
@@ -463,13 +477,15 @@ async def test_steps_work_on_the_message_in_order() -> None:
         ("'a\\nb'", "skipBodyLineSeparator=false", "Exchange[BodyType: String, Body: a\nb]"),
         ("'a'", "plain=true", "a"),
         ("'abcdef'", "plain=true&maxChars=3", "abc..."),
-        ("'a'", "showBody=false&showProperties=true", "Exchange[Properties: {CamelTimerCounter=1, CamelTimerName=t}, "),
+        ("'a'", "showBody=false&showProperties=true", "Exchange[Properties: {CamelTimerCounter=1, "),
     ],
 )
 async def test_the_log_component_shows_the_exchange(body: str, options: str, line: str) -> None:
     async with running_engine() as running:
         fill = "log: {message: x, disabled: true}" if body == "null" else f'setBody: {{simple: "{body[1:-1]}"}}'
-        await running.start("shown", timer("delay=0&repeatCount=1", fill, f"to: 'log:a?{options}'"))
+        await running.start(
+            "shown", timer("delay=0&repeatCount=1&includeMetadata=true", fill, f"to: 'log:a?{options}'")
+        )
         await running.settled("shown")
     assert running.listener.messages[0].startswith(line)
 

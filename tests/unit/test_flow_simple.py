@@ -12,7 +12,7 @@ from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange, text_of
 from penstock.flow.languages.constant import Constant
 from penstock.flow.languages.simple import Simple
-from penstock.flow.simple import SimpleTemplate
+from penstock.flow.simple import DynamicText, SimpleTemplate
 from penstock.flow.text import Text
 from penstock.flow.variables import Variable, Variables
 from penstock.kernel.clock import ManualClock
@@ -90,6 +90,11 @@ def test_what_is_not_known_is_refused_by_name(source: str, construct: str) -> No
     with pytest.raises(ValueError) as refused:
         SimpleTemplate.parse(source)
     assert f"'{construct}" in str(refused.value)
+
+
+async def test_a_line_to_log_without_functions_is_taken_as_it_is(exchange: Exchange, flow: FlowContext) -> None:
+    assert await DynamicText.parse(r"C:\new {{var:X}}").evaluate_text(exchange, flow) == r"C:\new value of X ${body}"
+    assert await DynamicText.parse(r"${header.name}\tC").evaluate_text(exchange, flow) == "Ada\tC"
 
 
 @given(st.text(alphabet="${}[].:'\\ abody?+~>", max_size=30))

@@ -78,6 +78,16 @@ class SimpleTemplate(msgspec.Struct, frozen=True):
         return "".join(texts)
 
 
+class DynamicText(SimpleTemplate, frozen=True):
+    """A template where Camel reads simple only if there is a function in it, and else takes the text as it is."""
+
+    @classmethod
+    def parse(cls, source: str) -> Self:
+        if "${" in source or "$simple{" in source:
+            return super().parse(source)
+        return cls((Text.parse(source),), source)
+
+
 def _plain(source: str, after_function: bool) -> list[Text | Function]:
     if not source:
         return []

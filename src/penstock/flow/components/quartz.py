@@ -17,6 +17,8 @@ _SECOND = timedelta(seconds=1)
 class Quartz(Consumer, frozen=True, kw_only=True):
     """Fires at each due time, in the agent's time zone; exchanges may overlap.
 
+    Sets the headers triggerName, triggerGroup, scheduledFireTime, fireTime and nextFireTime.
+
     The expression is Penstock's: day-of-week 1-7 is MON-SUN. The Quartz library counts from Sunday, so flows
     that are to mean the same on Camel name the days.
     """
@@ -27,7 +29,7 @@ class Quartz(Consumer, frozen=True, kw_only=True):
     trigger_name: Annotated[str, Meta(description="Name of the trigger, or GROUP/NAME.", min_length=1)]
     cron: Annotated[
         Cron,
-        Meta(description="Seconds minutes hours day-of-month month day-of-week (1-7 is MON-SUN); `+` for a blank."),
+        Meta(description="Six fields from seconds to day-of-week (1-7 is MON-SUN); `+` is a blank in a uri."),
     ]
 
     async def start(self, intake: Intake) -> None:
@@ -36,12 +38,14 @@ class Quartz(Consumer, frozen=True, kw_only=True):
 
 
 class _QuartzAlarm(Alarm):
-    __slots__ = ("_cron", "_intake", "_trigger")
+    __slots__ = ("_cron", "_group", "_intake", "_trigger")
 
     def __init__(self, quartz: Quartz, intake: Intake) -> None:
         super().__init__(intake.flow)
         self._cron = quartz.cron
-        self._trigger = quartz.trigger_name
+        group, _, name = quartz.trigger_name.rpartition("/")
+        self._group = group or "Camel"
+        self._trigger = name
         self._intake = intake
 
     def after(self, due: datetime) -> datetime | None:
@@ -54,8 +58,10 @@ class _QuartzAlarm(Alarm):
     def ring(self, due: datetime) -> None:
         exchange = self._intake.exchange(due)
         exchange.headers["triggerName"] = self._trigger
+        exchange.headers["triggerGroup"] = self._group
         exchange.headers["scheduledFireTime"] = due
         exchange.headers["fireTime"] = exchange.created
+        exchange.headers["nextFireTime"] = self.after(due)
         self._intake.accept(exchange)
 
 

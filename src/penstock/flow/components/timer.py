@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from penstock.flow.component import Consumer
+from penstock.flow.exchange import Exchange
 from penstock.flow.intake import Intake
 from penstock.flow.period import Period
 from penstock.flow.timetable import Alarm
@@ -18,18 +19,22 @@ class Timer(Consumer, frozen=True, kw_only=True):
     path = "timerName"
 
     timer_name: Annotated[str, Meta(description="Name of the timer.", min_length=1)]
-    period: Annotated[Period, Meta(description="Time between two exchanges. 0: one after the other.")] = Period(
+    period: Annotated[Period, Meta(description="Time between two exchanges. 0: one exchange in all.")] = Period(
         seconds=1
     )
     delay: Annotated[
-        Period, Meta(description="Time before the first exchange. Negative: repeatCount exchanges at once.")
+        Period, Meta(description="Time before the first exchange. Negative: one at once after the other, no period.")
     ] = Period(seconds=1)
     repeat_count: Annotated[int, Meta(description="How many exchanges in all. 0: without end.")] = 0
     fixed_rate: Annotated[
         bool, Meta(description="Keeps to multiples of the period, instead of the period after the last start.")
     ] = False
     include_metadata: Annotated[
-        bool, Meta(description="Sets the headers CamelTimerCounter, CamelTimerName and CamelTimerFiredTime.")
+        bool,
+        Meta(
+            description="Sets the properties CamelTimerCounter, CamelTimerName, CamelTimerPeriod (milliseconds) and "
+            "CamelTimerFiredTime, and the headers CamelTimerFiredTime and CamelMessageTimestamp."
+        ),
     ] = False
 
     async def start(self, intake: Intake) -> None:
@@ -57,25 +62,33 @@ class _TimerAlarm(Alarm):
         self._due = due
         self._fired = self._intake.clock.now()
         exchange = self._intake.exchange()
-        exchange.properties["CamelTimerName"] = self._timer.timer_name
-        exchange.properties["CamelTimerCounter"] = self._count
         if self._timer.include_metadata:
-            exchange.headers["CamelTimerName"] = self._timer.timer_name
-            exchange.headers["CamelTimerCounter"] = self._count
-            exchange.headers["CamelTimerFiredTime"] = self._fired
+            self._describe(exchange)
         self._intake.accept(exchange).add_done_callback(lambda _: self._set_next())
+
+    def _describe(self, exchange: Exchange) -> None:
+        exchange.properties |= {
+            "CamelTimerName": self._timer.timer_name,
+            "CamelTimerCounter": self._count,
+            "CamelTimerPeriod": self._timer.period // timedelta(milliseconds=1),
+            "CamelTimerFiredTime": self._fired,
+        }
+        exchange.headers["CamelTimerFiredTime"] = self._fired
+        exchange.headers["CamelMessageTimestamp"] = int(self._fired.timestamp() * 1000)
 
     def _set_next(self) -> None:
         repeats = self._timer.repeat_count
-        if 0 < repeats <= self._count:
-            return
-        self._intake.set_alarm(self, self._next_due())
+        due = self._next_due()
+        if due is not None and not 0 < repeats <= self._count:
+            self._intake.set_alarm(self, due)
 
-    def _next_due(self) -> datetime:
+    def _next_due(self) -> datetime | None:
         timer = self._timer
-        if timer.delay < timedelta() and timer.repeat_count > 0:
+        if timer.delay < timedelta():
             return self._fired
-        if not timer.fixed_rate or not timer.period:
+        if not timer.period:
+            return None
+        if not timer.fixed_rate:
             return self._fired + timer.period
         behind = self._intake.clock.now() - self._due  # whole periods that have passed are left out
         return self._due + timer.period * (behind // timer.period + 1)

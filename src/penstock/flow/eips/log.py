@@ -7,7 +7,7 @@ from msgspec import Meta
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
 from penstock.flow.listener import Level
-from penstock.flow.simple import SimpleTemplate
+from penstock.flow.simple import DynamicText
 from penstock.flow.step import Step
 
 
@@ -17,7 +17,7 @@ class LogStep(Step, frozen=True, kw_only=True):
     element = "log"
     shorthand = "message"
 
-    message: Annotated[SimpleTemplate, Meta(description="The line; may hold simple functions.")]
+    message: Annotated[DynamicText, Meta(description="The line; may hold simple functions.")]
     logging_level: Annotated[Level, Meta(description="Severity of the line.")] = Level.INFO
     log_name: Annotated[str, Meta(description="Name of the logger; the route's id when empty.")] = ""
     marker: Annotated[str, Meta(description="Put before the line, in brackets.")] = ""

@@ -7,7 +7,7 @@ from msgspec import Meta
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
 from penstock.flow.language import Language
-from penstock.flow.simple import SimpleTemplate
+from penstock.flow.simple import DynamicText
 from penstock.flow.step import Step
 
 
@@ -16,7 +16,7 @@ class SetHeader(Step, frozen=True, kw_only=True):
 
     element = "setHeader"
 
-    name: Annotated[SimpleTemplate, Meta(description="Name of the header; may hold simple functions.")]
+    name: Annotated[DynamicText, Meta(description="Name of the header; may hold simple functions.")]
     expression: Annotated[Language, Meta(description="The header's value.")]
 
     async def process(self, exchange: Exchange, flow: FlowContext) -> None:

@@ -1,0 +1,23 @@
+"""The reference page is what the code declares."""
+
+from pathlib import Path
+
+from penstock.flow.option import options_of
+from penstock.flow.reference import reference
+from penstock.flow.registry import Family, registry
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "flow-elements.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    """When it is not: `python -m penstock.flow.reference > docs/reference/flow-elements.md`."""
+    assert PAGE.read_text() == reference(registry())
+
+
+def test_every_option_says_what_it_means() -> None:
+    for family in Family:
+        for name in registry().names(family):
+            element = registry().find(family, name)
+            assert element is not None
+            assert element.__doc__
+            assert [option.name for option in options_of(element) if not option.description] == []
