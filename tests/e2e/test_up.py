@@ -236,6 +236,18 @@ async def test_a_process_that_is_killed_comes_back_and_the_schedule_goes_on(plac
         await gone(processes)
 
 
+async def test_who_follows_a_stream_misses_nothing_when_the_server_is_killed(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        async with place.terminal.running("stream", STREAM, "-n", "1", "--follow") as output:
+            first = int((await output.readline()).split()[0])
+            server = up.child("penstock.cli.main serve")
+            server.kill()
+            await gone([server])
+            sequences = [int((await output.readline()).split()[0]) for _ in range(4)]
+            assert sequences == [first + n for n in range(1, 5)]
+
+
 async def test_nothing_stays_when_it_is_killed_itself(place: Place) -> None:
     async with place.up() as up:
         await up.shows("Ctrl-C stops everything")

@@ -17,6 +17,7 @@ from penstock.kernel.errors import NotFound
 if TYPE_CHECKING:
     from penstock.client.client import Client
 
+_TABLE = "table"
 _WATCH_SECONDS = 1.0
 _ENDLESS = 1_000_000
 
@@ -44,22 +45,22 @@ class _Kind(click.ParamType[Listing]):
 @click.command(epilog=f"Kinds: {', '.join(each.name for each in LISTINGS)}.")
 @click.argument("kind", type=_Kind())
 @click.argument("name", required=False)
-@click.option("-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True)
+@click.option("-o", "--output", type=click.Choice([_TABLE, "json", "yaml"]), default=_TABLE, show_default=True)
 @click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
 @url_option
 def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | None) -> None:
     """Show all things of a KIND, or the one called NAME."""
     with connect(url) as client:
         if watch:
-            _watch(lambda: _read(client, kind, name), lambda found: _show(kind, found, output))
+            _watch(lambda: _read(client, kind, name, output), lambda found: _show(kind, found, output))
         else:
-            _show(kind, _read(client, kind, name), output)
+            _show(kind, _read(client, kind, name, output), output)
 
 
-def _read(client: "Client", kind: Listing, name: str | None) -> Any:
+def _read(client: "Client", kind: Listing, name: str | None, output: str) -> Any:
     if name is None:
         return client.read(kind.path)
-    if kind.item is not None:
+    if kind.item is not None and output != _TABLE:  # the columns are those of the list
         return client.read(kind.item.format(name=quote(name, safe="")))
     found = client.read(kind.path)
     wanted = name.casefold()

@@ -116,7 +116,8 @@ class Supervisor:
         child = each.child
         if each.again_at is None and child.exit_code is not None:
             pause = each.plan_restart()
-            self._tell(f"The {child.name} {ending(child.exit_code)}; it is started again in {pause:g} s.")
+            where = f" Its log is {child.log.path}." if child.log else ""
+            self._tell(f"The {child.name} {ending(child.exit_code)}; it is started again in {pause:g} s.{where}")
         elif each.again_at is not None and each.again_at <= time.monotonic():
             self._launch(each)
 

@@ -29,6 +29,8 @@ YAML = "application/yaml"
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _SILENCE = httpx.Timeout(60.0, connect=5.0, read=45.0)  # an event stream sends a sign of life every 15 s
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+# A proxy of the environment does not reach servers on this machine.
+_PAST_PROXIES: dict[str, None] = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
 
 
 class Client:
@@ -41,7 +43,9 @@ class Client:
     @classmethod
     def connect(cls, target: Target) -> Self:
         """A client for the target; nothing is sent yet. Certificates are verified."""
-        return cls(httpx.Client(base_url=target.address, auth=target.credential(), timeout=_TIMEOUT))
+        return cls(
+            httpx.Client(base_url=target.address, auth=target.credential(), timeout=_TIMEOUT, mounts=_PAST_PROXIES)
+        )
 
     def __enter__(self) -> Self:
         return self
