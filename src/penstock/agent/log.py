@@ -13,8 +13,9 @@ def set_up_log(form: str, level: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    # Plain tracebacks: the default ones show local variables, passwords and tokens among them.
     renderers: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
         if form == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import Unavailable
 
 SHORTEST = 32  # bytes of a master key
 _VERSION = b"\x01"
@@ -20,7 +20,7 @@ _WRAPPED = 32 + 16  # a data key and its tag
 _HEADER = len(_VERSION) + _KEY_ID + _NONCE + _WRAPPED + _NONCE
 
 
-class SecretUnreadable(PenstockError):
+class SecretUnreadable(Unavailable):
     """A stored secret cannot be opened: another master key sealed it, or it was damaged or moved."""
 
     code = "secret-unreadable"

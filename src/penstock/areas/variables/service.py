@@ -9,7 +9,7 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
 from penstock.kernel.ids import new_id
-from penstock.kernel.names import name_key
+from penstock.kernel.names import name_errors, name_key
 from penstock.resource.answer import Encoded
 from penstock.resource.audit import audit
 from penstock.resource.changes import Changes
@@ -51,9 +51,10 @@ class VariableService:
 
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
         """See resource.ports.Variables. Raises SecretUnreadable."""
-        if not names:
+        possible = {name for name in names if not name_errors("name", name)}
+        if not possible:
             return {}
-        documents = await self._store.list(VARIABLES, [Where("name", "in", list(set(names)))], limit=_ALL)
+        documents = await self._store.list(VARIABLES, [Where("name", "in", list(possible))], limit=_ALL)
         variables = [(document.id, _variable(document)) for document in documents]
         values = await asyncio.gather(*(self.value(id, variable) for id, variable in variables))
         found = {
