@@ -13,7 +13,7 @@ import msgspec
 import psutil
 import pytest
 
-from penstock.client.model import ScheduleRun
+from penstock.client.model import ScheduleEvent
 from tests.nats_server import free_port
 from tests.program import PROGRAM, Ended, Terminal
 
@@ -94,15 +94,14 @@ class Place:
         """A start that is to fail."""
         return await Up(await self._start(settings)).end()
 
-    async def runs(self) -> list[ScheduleRun]:
+    async def runs(self) -> list[ScheduleEvent]:
         """The finished runs of the example, oldest first."""
-        ended = await self.terminal.run("stream", STREAM, "-n", "100")
+        ended = await self.terminal.run("stream", STREAM, "-n", "100", "-o", "json")
         assert ended.code == 0, ended.err
-        texts = [line.split(" ", 3)[3] for line in ended.out.splitlines()]
-        runs = [msgspec.json.decode(text, type=ScheduleRun) for text in texts]
-        return [run for run in runs if run.finished is not None]
+        told = [msgspec.json.decode(line)["Data"] for line in ended.out.splitlines()]
+        return [msgspec.convert(each, ScheduleEvent) for each in told if each["Event"] == "RunFinished"]
 
-    async def run_after(self, known: list[ScheduleRun]) -> ScheduleRun:
+    async def run_after(self, known: list[ScheduleEvent]) -> ScheduleEvent:
         """Waits for a run that started after those known."""
         last = max((run.started for run in known if run.started), default=None)
         while True:

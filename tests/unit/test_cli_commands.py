@@ -246,6 +246,32 @@ async def test_the_newest_messages_of_a_stream_are_shown_oldest_first(
     assert lines[1].endswith(" 2 bytes: ff 00")
 
 
+async def test_messages_are_shown_as_json_for_programs(application: Application, admin: Terminal, stream: str) -> None:
+    await publish(application, stream, b'{"Colour": "red"}', b"text")
+    lines = (await admin.run("stream", stream, "-o", "json")).out.splitlines()
+    messages = [json.loads(line) for line in lines]
+    assert [message["Data"] for message in messages] == [{"Colour": "red"}, "text"]
+    assert [message["Sequence"] for message in messages] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ({"Event": "RunStarted", "Command": "date"}, "started date"),
+        ({"Event": "RunFinished", "ExitCode": 0, "Output": "hello\n"}, "finished: exit code 0: hello"),
+        ({"Event": "RunFinished", "ExitCode": 3, "Output": ""}, "finished: exit code 3"),
+        ({"Event": "RunFinished", "Error": "no such command", "Output": ""}, "finished: no such command"),
+        ({"Event": "TicksMissed", "Count": 2, "Reason": "agent away"}, "missed 2 due times: agent away"),
+    ],
+)
+async def test_what_schedules_tell_is_put_in_words(
+    application: Application, admin: Terminal, stream: str, told: dict[str, object], shown: str
+) -> None:
+    await publish(application, stream, json.dumps(told).encode())
+    [line] = (await admin.run("stream", stream)).out.splitlines()
+    assert line.endswith(f" {shown}")
+
+
 async def test_a_stream_is_followed(application: Application, admin: Terminal, stream: str) -> None:
     await publish(application, stream, b"one")
     async with admin.running("stream", stream, "--follow") as output:

@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 @click.argument("name")
 @click.option("-n", "--count", type=click.IntRange(0, 1000), default=20, show_default=True, help="How many messages.")
 @click.option("--follow", is_flag=True, help="Go on with new messages until Ctrl-C.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @url_option
-def stream(name: str, count: int, follow: bool, url: str | None) -> None:
+def stream(name: str, count: int, follow: bool, output: str, url: str | None) -> None:
     """Show the newest messages of the stream NAME. The stream of a schedule is called schedule-NAME."""
     with connect(url) as client:
         shown = client.messages(name, max(count, 1))
         for message in shown[-count:] if count else ():
-            _show(message)
+            _show(message, output)
         if follow:
             for message in client.follow(name, shown[-1].sequence if shown else 0, _tell_gap):
-                _show(message)
+                _show(message, output)
 
 
-def _show(message: "StreamMessage") -> None:
-    when = message.timestamp.astimezone().isoformat(sep=" ", timespec="milliseconds")
-    click.echo(f"{click.style(f'{message.sequence} {when}', fg='bright_black')} {_readable(message.data)}")
+def _show(message: "StreamMessage", output: str) -> None:
+    from penstock.cli.message_text import line_of, local_time, object_of
+    from penstock.cli.text import as_line
 
-
-def _readable(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return f"{len(data)} bytes: {data[:64].hex(' ')}{' ...' if len(data) > len(data[:64]) else ''}"
+    if output == "json":
+        click.echo(as_line(object_of(message)))
+        return
+    place = click.style(f"{message.sequence} {local_time(message.timestamp)}", fg="bright_black")
+    click.echo(f"{place} {line_of(message)}")
 
 
 def _tell_gap(error: PenstockError) -> None:

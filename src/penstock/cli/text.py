@@ -22,3 +22,8 @@ def as_yaml(value: Any) -> str:
 def as_json(value: Any) -> str:
     """Indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def as_line(value: Any) -> str:
+    """JSON on one line."""
+    return msgspec.json.encode(value).decode()

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from penstock.client.client import Client
-from penstock.client.model import ScheduleRun
+from penstock.client.model import ScheduleEvent
 from penstock.client.session import SessionFile, configuration_folder
 from penstock.client.target import Target
 from penstock.kernel.errors import PenstockError, Unauthenticated
@@ -66,12 +66,12 @@ def _show_example(client: Client) -> None:
     click.echo(f"Its first run, at {when}: {(run.error or run.output or '').strip()}")
 
 
-def _first_run(client: Client) -> ScheduleRun | None:
+def _first_run(client: Client) -> ScheduleEvent | None:
     """The first run that has finished; None when there is none in time."""
     until = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < until:
         for message in client.messages(STREAM, _ENOUGH):
-            run = msgspec.json.decode(message.data, type=ScheduleRun)
+            run = msgspec.json.decode(message.data, type=ScheduleEvent)
             if run.finished is not None:
                 return run
         time.sleep(_POLL_SECONDS)

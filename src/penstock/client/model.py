@@ -57,15 +57,22 @@ class LogMessage(Answered):
     stack_trace: str | None = None
 
 
-class ScheduleRun(Answered):
-    """A run of a schedule's command, as its stream tells of it; `finished` is None while it runs.
+class ScheduleEvent(Answered):
+    """What a schedule's stream tells: RunStarted, RunFinished, TicksSkipped or TicksMissed in `event`.
 
-    output: the end of what it wrote. exit_code: None when it never started or was killed; error then says why.
+    output: the end of what the command wrote. exit_code: None when it never started or was killed; error then says
+    why. due, last_due, count: due times in a row that did not fire, for `reason`.
     """
 
-    due: datetime | None = None
+    event: str = ""
     started: datetime | None = None
     finished: datetime | None = None
+    command: str | None = None
+    duration: str | None = None
     exit_code: int | None = None
     error: str | None = None
     output: str | None = None
+    due: datetime | None = None
+    last_due: datetime | None = None
+    count: int = 0
+    reason: str | None = None
