@@ -41,14 +41,24 @@ def timer(options: str, *steps: str) -> str:
     return f"- from:\n    uri: timer:t?{options}\n    steps:\n" + "".join(f"    - {step}\n" for step in steps)
 
 
-class Refusing(Consumer, frozen=True):
-    """A consumer that cannot start."""
+class Hesitating(Consumer, frozen=True):
+    """A consumer whose start waits, and then may fail."""
 
-    element = "refusing"
+    element = "hesitating"
     path = "name"
+    go: asyncio.Event
+    error: Exception | None
 
     async def start(self, intake: Intake) -> None:
-        raise ConnectionError("the other side is away")
+        await self.go.wait()
+        if self.error is not None:
+            raise self.error
+
+
+def hesitating(flow: FlowDefinition, go: asyncio.Event, error: Exception | None = None) -> FlowDefinition:
+    """The flow with one more route, whose start waits."""
+    route = Route("hesitating", Hesitating(go=go, error=error), ())
+    return msgspec.structs.replace(flow, routes=(*flow.routes, route))
 
 
 # Runs of commands
@@ -314,26 +324,30 @@ async def test_what_was_due_before_a_stop_still_fires() -> None:
     assert len(running.listener.lines) == 2
 
 
-async def test_a_version_that_cannot_start_leaves_the_old_one_running() -> None:
-    clock = SteppingClock(NOON)
+@pytest.mark.parametrize(("error", "takes_over"), [(ConnectionError("away"), False), (None, True)])
+async def test_the_old_version_ticks_until_the_new_one_has_started(error: Exception | None, takes_over: bool) -> None:
+    clock, go = SteppingClock(NOON), asyncio.Event()
     async with running_engine(clock) as running:
-        good = logging("tick", EVERY_SECOND, "1")
-        broken = Route("broken", Refusing(), ())
-        bad = FlowDefinition("tick", "2", "", (*good.routes, broken))
-        await running.engine.start(good)
+        await running.engine.start(logging("tick", EVERY_SECOND, "old"))
         await clock.advance(SECOND * 2)
-        with pytest.raises(ConnectionError):
-            await running.engine.start(bad)
+        new = hesitating(logging("tick", EVERY_SECOND, "new"), go, error)
+        start = asyncio.create_task(running.engine.start(new))
         await clock.advance(SECOND * 2)
-        assert running.engine.status("tick").version == "1"
-    assert [tick.version for tick in running.listener.ticked] == ["1"] * 4
-    assert [tick.due for tick in running.listener.ticked] == [NOON + SECOND * n for n in range(1, 5)]
+        go.set()
+        (outcome,) = await asyncio.gather(start, return_exceptions=True)
+        await clock.advance(SECOND * 2)
+    assert outcome == (NOON + SECOND * 4 if takes_over else error)
+    assert [tick.due for tick in running.listener.ticked] == [NOON + SECOND * n for n in range(1, 7)]
+    last = ["new"] * 2 if takes_over else ["old"] * 2
+    assert [tick.version for tick in running.listener.ticked] == ["old"] * 4 + last
 
 
 async def test_a_first_version_that_cannot_start_is_not_there() -> None:
+    go = asyncio.Event()
+    go.set()
     async with running_engine() as running:
         with pytest.raises(ConnectionError):
-            await running.engine.start(FlowDefinition("bad", "1", "", (Route("r", Refusing(), ()),)))
+            await running.engine.start(hesitating(logging("bad", EVERY_SECOND), go, ConnectionError("away")))
         assert running.engine.names() == []
 
 

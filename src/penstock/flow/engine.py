@@ -120,7 +120,7 @@ class FlowEngine:
             if self._flows.get(name) is not flow:
                 return
             flow.state = FlowState.STOPPING
-            await self._end_intakes(flow.intakes, self._clock.now())
+            await self._close_intakes(flow.intakes, self._clock.now())
             await _drain(flow.inflight, grace)
             del self._flows[name]
 
@@ -145,61 +145,55 @@ class FlowEngine:
         self._flows[definition.name] = flow
         async with flow.change:
             try:
-                flow.intakes = await self._start_routes(flow, definition, flow.started)
+                return await self._replace(flow, definition)
             except BaseException:
                 del self._flows[definition.name]
                 raise
-        return flow.started
 
     async def _replace(self, flow: RunningFlow, definition: FlowDefinition) -> datetime:
+        before, after = flow.intakes, await self._open_intakes(flow, definition)
+        # Nothing waits from here to the end of the swap, so no due time falls between the versions.
         since = self._clock.now()
-        before = flow.intakes
         for intake in before:
             intake.end_ticks(since)
-        try:
-            flow.intakes = await self._start_routes(flow, definition, since)
-        except BaseException:
-            for intake in before:
-                intake.resume_ticks(since)
-            raise
-        flow.definition = definition
-        flow.started = since
-        flow.statistics.reloaded()
+        for intake in after:
+            intake.begin(since)
+        flow.take_over(definition, after, since)
         for intake in before:
-            await intake.stop()
+            await intake.close()
         return since
 
-    async def _start_routes(self, flow: RunningFlow, definition: FlowDefinition, since: datetime) -> list[Intake]:
+    async def _open_intakes(self, flow: RunningFlow, definition: FlowDefinition) -> list[Intake]:
         context = FlowContext(
             definition.name, definition.version, self._clock, self._listener, self._variables, self._commands
         )
         intakes: list[Intake] = []
         try:
             for route in definition.routes:
-                intake = self._intake(flow, context, route, since)
+                intake = self._intake(flow, context, route)
                 intakes.append(intake)
-                await intake.start(route.consumer)
+                await intake.open(route.consumer)
         except BaseException:
             for intake in intakes:
-                await intake.stop()
+                await intake.close()
             raise
         return intakes
 
-    def _intake(self, flow: RunningFlow, context: FlowContext, route: Route, since: datetime) -> Intake:
+    def _intake(self, flow: RunningFlow, context: FlowContext, route: Route) -> Intake:
         def accept(exchange: Exchange) -> asyncio.Task[None]:
             task = self._tasks.create_task(self._process(flow, context, route, exchange))
             flow.inflight.add(task)
             task.add_done_callback(flow.inflight.discard)
             return task
 
-        return Intake(context, route.id, since, self._zone, self._timetable, accept)
+        return Intake(context, route.id, self._zone, self._timetable, accept)
 
-    async def _end_intakes(self, intakes: Sequence[Intake], until: datetime) -> None:
+    async def _close_intakes(self, intakes: Sequence[Intake], until: datetime) -> None:
         for intake in intakes:
             intake.end_ticks(until)
         await self._timetable.passed(until)
         for intake in intakes:
-            await intake.stop()
+            await intake.close()
 
     async def _process(self, flow: RunningFlow, context: FlowContext, route: Route, exchange: Exchange) -> None:
         """Takes one exchange through its route, and counts it."""

@@ -11,30 +11,30 @@ from penstock.flow.timetable import Alarm, Timetable
 from penstock.kernel.clock import Clock
 from penstock.kernel.ids import new_id
 
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
 Accept = Callable[[Exchange], "asyncio.Task[None]"]
 
 
 class Intake:
-    """What a consumer gets at its start, and how the engine ends it.
+    """What a consumer gets at its start, and how the engine begins and ends it.
 
-    since: due times after this moment are the consumer's. zone: the one that wall-clock times are meant in.
+    zone: the one that wall-clock times are meant in.
     accept: runs an exchange through the route, in a task that ends with the flow.
     """
 
-    __slots__ = ("_alarms", "_stop", "_timetable", "accept", "flow", "route", "since", "zone")
+    __slots__ = ("_alarms", "_stop", "_timetable", "accept", "flow", "route", "zone")
 
     def __init__(
         self,
         flow: FlowContext,
         route: str,
-        since: datetime,
         zone: tzinfo,
         timetable: Timetable,
         accept: Accept,
     ) -> None:
         self.flow = flow
         self.route = route
-        self.since = since
         self.zone = zone
         self._timetable = timetable
         self.accept = accept
@@ -45,10 +45,9 @@ class Intake:
     def clock(self) -> Clock:
         return self.flow.clock
 
-    def add_alarm(self, alarm: Alarm, due: datetime | None) -> None:
-        """Puts an alarm into the timetable; the engine takes it out when the flow stops."""
+    def add_alarm(self, alarm: Alarm) -> None:
+        """Adds an alarm, which begins when all of the flow has started and ends when the flow stops."""
         self._alarms.append(alarm)
-        self._timetable.set(alarm, due)
 
     def set_alarm(self, alarm: Alarm, due: datetime) -> None:
         """Sets an alarm that was added to another time."""
@@ -58,26 +57,24 @@ class Intake:
         """A new exchange for the route. due: the tick that it stands for."""
         return Exchange(str(new_id()), self.route, self.clock.now(), due)
 
-    async def start(self, consumer: Consumer) -> None:
+    async def open(self, consumer: Consumer) -> None:
         self._stop = await consumer.start(self)
 
-    async def stop(self) -> None:
-        """Nothing is accepted any more, save ticks that were due before `end_ticks` said."""
-        if self._stop is not None:
-            await self._stop()
+    def begin(self, since: datetime) -> None:
+        """Alarms that are due after `since` are this consumer's."""
         for alarm in self._alarms:
-            if alarm.until is None:
-                self._timetable.end(alarm, datetime.min.replace(tzinfo=UTC))
+            self._timetable.set(alarm, alarm.first(since))
 
     def end_ticks(self, until: datetime) -> None:
-        """Ticks that are due later are not this consumer's any more."""
+        """Ticks that are due after `until` are not this consumer's any more."""
         for alarm in self._alarms:
             if alarm.is_tick:
                 self._timetable.end(alarm, until)
 
-    def resume_ticks(self, since: datetime) -> None:
-        """Takes `end_ticks(since)` back."""
+    async def close(self) -> None:
+        """Nothing is accepted any more, save ticks up to the moment that `end_ticks` named."""
+        if self._stop is not None:
+            await self._stop()
         for alarm in self._alarms:
-            if alarm.is_tick:
-                alarm.until = None
-                self._timetable.set(alarm, alarm.due or alarm.after(since))
+            if alarm.until is None:
+                self._timetable.end(alarm, _LONG_AGO)

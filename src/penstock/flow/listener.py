@@ -75,7 +75,7 @@ class LogEntry(msgspec.Struct, frozen=True):
 
 
 class FlowListener(Protocol):
-    """What it raises is not caught: the engine ends with it."""
+    """What `ticks` raises ends the engine; what the others raise makes their exchange a failed one."""
 
     async def ticks(self, ticks: Sequence[Tick]) -> None:
         """Called before any of `ticks` fires, so that they can be written down first. Later ticks wait for it."""

@@ -48,6 +48,14 @@ class RunningFlow:
         self.intakes: list[Intake] = []
         self.change = asyncio.Lock()
 
+    def take_over(self, definition: FlowDefinition, intakes: list[Intake], since: datetime) -> None:
+        """Makes this version the current one."""
+        if self.intakes:
+            self.statistics.reloaded()
+        self.definition = definition
+        self.intakes = intakes
+        self.started = since
+
     def status(self, now: datetime) -> FlowStatus:
         return FlowStatus(
             name=self.definition.name,

@@ -37,6 +37,10 @@ class Alarm:
         self.until: datetime | None = None
         self.serial = 0
 
+    def first(self, since: datetime) -> datetime | None:
+        """The first due time of an alarm that begins at `since`; None when there is none."""
+        return self.after(since)
+
     def after(self, due: datetime) -> datetime | None:
         """The due time that follows `due`; None when there is none, or not yet."""
         raise NotImplementedError

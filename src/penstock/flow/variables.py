@@ -35,13 +35,13 @@ class Variables:
 
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
-        self._secrets: dict[str, str] = {}
+        self._secrets: set[str] = set()
 
     async def get(self, name: str) -> Variable:
         """Raises NotFound for an unknown name."""
         variable = await self._resolve(name)
         if variable.is_secret and variable.value:
-            self._secrets[name] = variable.value
+            self._secrets.add(variable.value)
         return variable
 
     async def get_public(self, name: str, use: str) -> Variable:
@@ -53,7 +53,7 @@ class Variables:
 
     def masked(self, text: str) -> str:
         """`text` without the secrets that flows have used."""
-        for secret in self._secrets.values():
+        for secret in self._secrets:
             if secret in text:
                 text = text.replace(secret, _MASK)
         return text

@@ -33,8 +33,7 @@ class Quartz(Consumer, frozen=True, kw_only=True):
     ]
 
     async def start(self, intake: Intake) -> None:
-        alarm = _QuartzAlarm(self, intake)
-        intake.add_alarm(alarm, alarm.after(intake.since))
+        intake.add_alarm(_QuartzAlarm(self, intake))
 
 
 class _QuartzAlarm(Alarm):

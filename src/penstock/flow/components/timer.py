@@ -38,8 +38,7 @@ class Timer(Consumer, frozen=True, kw_only=True):
     ] = False
 
     async def start(self, intake: Intake) -> None:
-        alarm = _TimerAlarm(self, intake)
-        intake.add_alarm(alarm, intake.since + max(self.delay, timedelta()))
+        intake.add_alarm(_TimerAlarm(self, intake))
 
 
 class _TimerAlarm(Alarm):
@@ -52,7 +51,10 @@ class _TimerAlarm(Alarm):
         self._timer = timer
         self._intake = intake
         self._count = 0
-        self._due = self._fired = intake.since
+        self._due = self._fired = intake.clock.now()
+
+    def first(self, since: datetime) -> datetime | None:
+        return since + max(self._timer.delay, timedelta())
 
     def after(self, due: datetime) -> datetime | None:
         return None  # set anew when the exchange has ended
