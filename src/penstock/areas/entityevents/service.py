@@ -49,7 +49,10 @@ def _page(found: Sequence[bytes]) -> EventPage:
     if len(found) <= MOST:
         return EventPage(found, None)
     first_left_out = _time(found[MOST])
-    kept = next((count for count in range(MOST, 0, -1) if _time(found[count - 1]) != first_left_out), MOST)
+    kept = next((count for count in range(MOST, 0, -1) if _time(found[count - 1]) != first_left_out), 0)
+    if not kept:
+        # More than a page within one microsecond: the rest is passed over rather than answered for ever.
+        return EventPage(found[:MOST], first_left_out)
     return EventPage(found[:kept], first_left_out + timedelta(microseconds=1))
 
 
