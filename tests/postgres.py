@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 import psycopg
 import pytest
 
@@ -53,13 +54,13 @@ class PostgresServer:
         self._signal(signal.SIGQUIT)
 
     def pause(self) -> None:
-        """Stops the server from accepting or answering anything."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
+        """Makes the server hang: nothing is accepted or answered, and no connection breaks."""
+        for process in self._processes():
+            process.suspend()
 
     def resume(self) -> None:
-        assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
+        for process in self._processes():
+            process.resume()
 
     def new_database(self) -> str:
         """The URL of an empty database."""
@@ -78,6 +79,12 @@ class PostgresServer:
             return False
         return True
 
+    def _processes(self) -> list[psutil.Process]:
+        if self._process is None:
+            return []
+        server = psutil.Process(self._process.pid)
+        return [server, *server.children()]
+
     def _signal(self, number: int) -> None:
         if self._process is not None:
             self._process.send_signal(number)
@@ -85,7 +92,7 @@ class PostgresServer:
             self._process = None
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [self._programs / program, *arguments]
+        command = [str(self._programs / program), *arguments]
         subprocess.run(command, cwd=self._folder, user=self._user, check=True, stdout=subprocess.DEVNULL)
 
 

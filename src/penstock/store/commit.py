@@ -1,61 +1,67 @@
 """A commit as a procedure: what is run, and what each refusal means."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from penstock.kernel.errors import NameTaken, NotFound, Stale
 from penstock.store.catalog import Catalog
 from penstock.store.statement import Conflict, Result, Statement, Steps
 from penstock.store.write import Append, Delete, Insert, Replace, Require, Write
 
-Check = Callable[[Result], None]
-Plan = list[tuple[Statement, Check | None]]
+
+class Step(NamedTuple):
+    """A statement, and what tells from its result that the commit is refused.
+
+    taken: the error when a unique index refuses the statement.
+    """
+
+    statement: Statement
+    check: Callable[[Result], None] | None = None
+    taken: str = ""
 
 
-def plan(catalog: Catalog, writes: Sequence[Write], now: int) -> Plan:
-    """The statements of a commit, each with the check of its result. Raises Invalid for values no column can hold.
+def plan(catalog: Catalog, writes: Sequence[Write], now: int) -> list[Step]:
+    """The steps of a commit. Raises Invalid for values no column can hold.
 
     Encoding happens here, so that the writer only runs SQL and a retry encodes nothing again.
     """
-    steps: Plan = []
-    for write in writes:
-        match write:
-            case Insert():
-                table = catalog.table(write.collection)
-                steps.append((table.clear_expired(write, now), None))
-                steps.append((table.insert(write), partial(_check_inserted, write)))
-            case Replace():
-                table = catalog.table(write.collection)
-                steps.append((table.clear_expired(write, now), None))
-                steps.append((table.lock(write.id, now), partial(_check_current, write)))
-                steps.append((table.replace(write), None))
-            case Delete():
-                table = catalog.table(write.collection)
-                steps.append((table.lock(write.id, now), partial(_check_current, write)))
-                steps.append((table.delete(write), None))
-            case Require():
-                table = catalog.table(write.collection)
-                steps.append((table.lock(write.id, now), partial(_check_current, write)))
-            case Append():
-                entries = catalog.entries(write.journal)
-                steps.extend((entries.insert(entry), None) for entry in write.entries)
-    return steps
+    return [step for write in writes for step in _steps(catalog, write, now)]
 
 
-def commit(steps: Plan, writes: Sequence[Write]) -> Steps[None]:
-    """Runs a plan. Raises NameTaken, NotFound, Stale: then nothing of it is kept."""
-    try:
-        results = yield [statement for statement, _ in steps]
-    except Conflict:
-        raise NameTaken(_taken([write for write in writes if isinstance(write, Replace)])) from None
-    for (_, check), result in zip(steps, results, strict=True):
-        if check is not None:
-            check(result)
+def commit(steps: Sequence[Step]) -> Steps[None]:
+    """Runs a plan. Raises NameTaken, NotFound, Stale for the first write that is refused: then nothing is kept."""
+    for step in steps:
+        try:
+            result = yield step.statement
+        except Conflict:
+            raise NameTaken(step.taken) from None
+        if step.check is not None:
+            step.check(result)
+
+
+def _steps(catalog: Catalog, write: Write, now: int) -> Iterator[Step]:
+    match write:
+        case Insert():
+            table = catalog.table(write.collection)
+            yield Step(table.clear_expired(write, now))
+            yield Step(table.insert(write), partial(_check_inserted, write))
+        case Replace():
+            table = catalog.table(write.collection)
+            yield Step(table.clear_expired(write, now))
+            yield Step(table.lock(write.id, now), partial(_check_current, write))
+            yield Step(table.replace(write), taken=_taken(write))
+        case Delete():
+            table = catalog.table(write.collection)
+            yield Step(table.lock(write.id, now), partial(_check_current, write))
+            yield Step(table.delete(write))
+        case Append():
+            yield from map(Step, catalog.entries(write.journal).insert(write.entries))
 
 
 def _check_inserted(write: Insert, result: Result) -> None:
     if not result.changed:
-        raise NameTaken(_taken([write]))
+        raise NameTaken(_taken(write))
 
 
 def _check_current(write: Replace | Delete | Require, result: Result) -> None:
@@ -65,9 +71,6 @@ def _check_current(write: Replace | Delete | Require, result: Result) -> None:
         raise Stale(f"{write.collection.name} '{write.id}' was changed meanwhile")
 
 
-def _taken(writes: Sequence[Insert | Replace]) -> str:
-    kinds = []
-    for write in writes:
-        unique = [column.name for column in write.collection.columns if column.unique] or ["id"]
-        kinds.append(f"another {write.collection.name} has the same {' or '.join(unique)}")
-    return "; ".join(dict.fromkeys(kinds)).replace("_", " ")
+def _taken(write: Insert | Replace) -> str:
+    unique = [column.name for column in write.collection.columns if column.unique] or ["id"]
+    return f"another {write.collection.name} has the same {' or '.join(unique)}".replace("_", " ")

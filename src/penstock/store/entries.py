@@ -15,6 +15,8 @@ from penstock.store.dialect import Dialect
 from penstock.store.statement import Statement
 from penstock.store.store import Where
 
+_AT_ONCE = 100  # rows in one statement
+
 
 class EntryTable:
     """Rows are inserted and purged, never changed; `key` is unique."""
@@ -26,18 +28,22 @@ class EntryTable:
         self._key = Column[Any]("key", of=journal.key)
         self._conditions = Conditions(dialect, {column.name: (sql_name(column), column) for column in journal.columns})
         names = ["key", "at", "body", *(sql_name(column) for column in journal.columns)]
-        self._insert_sql = (
-            f"INSERT INTO {self._table} ({', '.join(names)}) VALUES ({dialect.marks(len(names))}) "
-            "ON CONFLICT DO NOTHING"
-        )
+        self._insert_sql = f"INSERT INTO {self._table} ({', '.join(names)}) VALUES "
+        self._row = f"({dialect.marks(len(names))})"
 
-    def insert(self, entry: msgspec.Struct) -> Statement:
-        """Touches no row when the key is present."""
+    def insert(self, entries: Sequence[msgspec.Struct]) -> list[Statement]:
+        """Entries whose key is present, or came before in `entries`, are passed over."""
+        statements = []
+        for start in range(0, len(entries), _AT_ONCE):
+            part = entries[start : start + _AT_ONCE]
+            rows = ", ".join([self._row] * len(part))
+            params = [value for entry in part for value in self._values(entry)]
+            statements.append(Statement(f"{self._insert_sql}{rows} ON CONFLICT DO NOTHING", params))
+        return statements
+
+    def _values(self, entry: msgspec.Struct) -> list[Any]:
         columns = (storable(column, entry) for column in self.journal.columns)
-        return Statement(
-            self._insert_sql,
-            (storable(self._key, entry), micros(self.journal.at(entry)), encode(entry), *columns),
-        )
+        return [storable(self._key, entry), micros(self.journal.at(entry)), encode(entry), *columns]
 
     def entries(
         self,

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: a pool of connections, each commit one pipelined transaction."""
+"""The store on PostgreSQL: a pool of connections, each commit one transaction."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,8 +7,6 @@ from typing import Any
 import psycopg
 import structlog
 from psycopg import errors
-from psycopg.abc import PQGen
-from psycopg.waiting import Wait
 from psycopg_pool import AsyncConnectionPool
 
 from penstock.kernel.clock import Clock, SystemClock
@@ -144,7 +142,7 @@ class PostgresStore(SqlStore):
 
 def _one_at_a_time(upgrade: Upgrade) -> Steps[None]:
     """Replicas that start together wait here for each other."""
-    yield [Statement(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})")]
+    yield Statement(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})")
     yield from upgrade.steps()
 
 
@@ -155,8 +153,8 @@ async def _transact(connection: Connection, steps: Steps[R]) -> R:
     """
     committing = False
     try:
-        async with connection.pipeline() as pipeline, connection.transaction():
-            result = await _drive(connection, pipeline, steps)
+        async with connection.transaction():
+            result = await _drive(connection, steps)
             committing = True
     except _AGAIN:
         raise
@@ -167,44 +165,25 @@ async def _transact(connection: Connection, steps: Steps[R]) -> R:
     return result
 
 
-async def _drive(connection: Connection, pipeline: psycopg.AsyncPipeline, steps: Steps[R]) -> R:
+async def _drive(connection: Connection, steps: Steps[R]) -> R:
     try:
-        statements = next(steps)
+        statement = next(steps)
         while True:
             try:
-                results = await _execute(connection, pipeline, statements)
+                result = await _execute(connection, statement)
             except errors.UniqueViolation:
                 steps.throw(Conflict())
                 raise
-            statements = steps.send(results)
+            statement = steps.send(result)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-async def _execute(
-    connection: Connection, pipeline: psycopg.AsyncPipeline, statements: Sequence[Statement]
-) -> list[Result]:
-    """Sends all statements before it waits for the first result."""
-    try:
-        cursors = []
-        for each in statements:
-            cursors.append(await connection.execute(each.sql.encode(), each.params, binary=True))
-            await connection.wait(_flush(connection))
-        await pipeline.sync()
-    except psycopg.Error:
-        if not connection.broken:
-            await pipeline.sync()  # the rest was skipped; from here on ROLLBACK passes again
-        raise
-    return [Result(await each.fetchall() if each.description else [], each.rowcount) for each in cursors]
-
-
-def _flush(connection: Connection) -> PQGen[None]:
-    """Sends a statement to its end.
-
-    In a pipeline psycopg 3.3 offers what is larger than the socket's buffer once, then waits for an answer to the rest.
-    """
-    while connection.pgconn.flush():
-        yield Wait.W
+async def _execute(connection: Connection, statement: Statement) -> Result:
+    # One by one: psycopg 3.3 hangs in a pipeline when a statement is larger than the socket's buffer, and on the same
+    # machine a pipeline was no faster.
+    cursor = await connection.execute(statement.sql.encode(), statement.params, binary=True)
+    return Result(await cursor.fetchall() if cursor.description else [], cursor.rowcount)
 
 
 def _unavailable(error: Exception) -> Unavailable:

@@ -49,7 +49,7 @@ class SqlStore(ABC):
 
     async def commit(self, writes: Sequence[Write]) -> None:
         steps = plan(self._catalog, writes, self._now())
-        await self._write(lambda: commit(steps, writes))
+        await self._write(lambda: commit(steps))
 
     async def get(self, collection: Collection[Any], id: UUID) -> Document | None:
         rows = await self._point(self._catalog.table(collection).get(id, self._now()))
@@ -129,8 +129,8 @@ class SqlStore(ABC):
 
 
 def _changed(statement: Statement) -> Steps[int]:
-    results = yield [statement]
-    return results[0].changed
+    result = yield statement
+    return result.changed
 
 
 def _document(row: tuple[Any, ...]) -> Document:

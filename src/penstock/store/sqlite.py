@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from penstock.store.upgrade import SETTING, Upgrade
 
 APPLICATION_ID = 0x50454E53  # "PENS", in the file's header
 _READERS = 4
+_PAUSE = 0.02
 _FOREIGN = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
@@ -85,20 +87,29 @@ class SqliteStore(SqlStore):
 
     def _open_for_writing(self, upgrade: Upgrade) -> sqlite3.Connection:
         """Raises Invalid, naming the setting, for a file that is damaged or not Penstock's."""
-        try:
-            connection = self._connect()
+        # SQLite does not always wait by itself while other processes switch the file to WAL or close it.
+        deadline = time.monotonic() + self._busy_timeout
+        while True:
             try:
-                _prepare(connection, upgrade)
-            except BaseException:
-                connection.close()
-                raise
-        except sqlite3.Error as error:
-            if primary_code(error) in _FOREIGN:
-                raise Invalid.one(SETTING, f"{self._path} is damaged or not a database: {error}") from error
-            unavailable = away(error)
-            if unavailable is None:
-                raise
-            raise Unavailable(f"{self._path}: {unavailable.detail}") from error
+                return self._prepared(upgrade)
+            except sqlite3.Error as error:
+                if primary_code(error) == sqlite3.SQLITE_BUSY and time.monotonic() < deadline:
+                    time.sleep(_PAUSE)
+                    continue
+                if primary_code(error) in _FOREIGN:
+                    raise Invalid.one(SETTING, f"{self._path} is damaged or not a database: {error}") from error
+                unavailable = away(error)
+                if unavailable is None:
+                    raise
+                raise Unavailable(f"{self._path}: {unavailable.detail}") from error
+
+    def _prepared(self, upgrade: Upgrade) -> sqlite3.Connection:
+        connection = self._connect()
+        try:
+            _prepare(connection, upgrade)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _open_for_reading(self) -> sqlite3.Connection:
@@ -119,14 +130,14 @@ class SqliteStore(SqlStore):
 def run(connection: sqlite3.Connection, steps: Steps[R]) -> R:
     """Drives a procedure to its end."""
     try:
-        statements = next(steps)
+        statement = next(steps)
         while True:
             try:
-                results = [_execute(connection, each) for each in statements]
+                result = _execute(connection, statement)
             except sqlite3.IntegrityError:
                 steps.throw(Conflict())
                 raise
-            statements = steps.send(results)
+            statement = steps.send(result)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
@@ -144,7 +155,6 @@ def _prepare(connection: sqlite3.Connection, upgrade: Upgrade) -> None:
     connection.execute("PRAGMA secure_delete = ON")  # what was sealed or purged is not left in free pages
     connection.execute("BEGIN IMMEDIATE")
     try:
-        _check_ours(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         run(connection, upgrade.steps())
         connection.execute("COMMIT")
@@ -155,7 +165,9 @@ def _prepare(connection: sqlite3.Connection, upgrade: Upgrade) -> None:
 
 
 def _check_ours(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")  # another replica may be creating the tables at this moment
     [(mark,)] = connection.execute("PRAGMA application_id").fetchall()
     [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    connection.execute("COMMIT")
     if mark != APPLICATION_ID and (mark != 0 or tables):
         raise Invalid.one(SETTING, "the file is the database of another program")

@@ -24,7 +24,7 @@ from penstock.store.schema import (
     recorded,
     recorded_column,
 )
-from penstock.store.statement import Conflict, Statement, Steps
+from penstock.store.statement import Conflict, Statement, Steps, each_of
 
 Definition = Collection[Any] | Journal[Any]
 SETTING = "PENSTOCK_DATABASE_URL"
@@ -49,16 +49,14 @@ class Upgrade:
 
     def steps(self) -> Steps[None]:
         """Raises Invalid, naming the setting, when the database was written by a newer release or cannot follow."""
-        text, mark = self._dialect.text, self._dialect.mark
-        yield [
-            Statement(
-                f"CREATE TABLE IF NOT EXISTS {RECORD} (kind {text} NOT NULL, name {text} NOT NULL, "
-                f"detail {text} NOT NULL, PRIMARY KEY (kind, name))"
-            )
-        ]
-        [found] = yield [Statement(f"SELECT kind, name, detail FROM {RECORD}")]
+        text = self._dialect.text
+        yield Statement(
+            f"CREATE TABLE IF NOT EXISTS {RECORD} (kind {text} NOT NULL, name {text} NOT NULL, "
+            f"detail {text} NOT NULL, PRIMARY KEY (kind, name))"
+        )
+        found = yield Statement(f"SELECT kind, name, detail FROM {RECORD}")
         if not found.rows:
-            yield [Statement(f"INSERT INTO {RECORD} VALUES ('layout', 'tables', {mark})", (str(LAYOUT),))]
+            yield self._record("layout", "tables", str(LAYOUT))
         tables, done = _read_record(found.rows)
         rewritten = yield from self._migrate(tables, done)
         for definition in self._definitions:
@@ -76,7 +74,7 @@ class Upgrade:
                 _log.info("migrating", number=migration.number, name=migration.name, table=migration.table)
                 yield from self._rewrite(migration)
                 rewritten.add(migration.table)
-            yield [self._record("migration", str(migration.number), migration.name)]
+            yield self._record("migration", str(migration.number), migration.name)
         return rewritten
 
     def _rewrite(self, migration: Migration) -> Steps[None]:
@@ -93,21 +91,21 @@ class Upgrade:
         if before == wanted and not rewritten:
             return
         if before is None:
-            yield create_table(self._dialect, definition)
+            yield from each_of(create_table(self._dialect, definition))
         elif before.kind != wanted.kind:
             raise _cannot(f"holds '{definition.name}' as a {before.kind}, wanted is a {wanted.kind}")
         else:
             # Columns of bodies that were rewritten are made anew: on the way two may have the same unique value.
             kept = [] if rewritten else [each for each in before.columns if each in wanted.columns]
-            yield drop_columns(definition.name, [each for each in before.columns if each not in kept])
+            yield from each_of(drop_columns(definition.name, [each for each in before.columns if each not in kept]))
             yield from self._add(definition, [each for each in definition.columns if recorded_column(each) not in kept])
-        yield [self._record(wanted.kind, definition.name, msgspec.json.encode(wanted).decode())]
+        yield self._record(wanted.kind, definition.name, msgspec.json.encode(wanted).decode())
 
     def _add(self, definition: Definition, columns: list[Column[Any]]) -> Steps[None]:
         if not columns:
             return
         _log.info("filling columns", table=definition.name, columns=[each.name for each in columns])
-        yield add_columns(self._dialect, definition, columns)
+        yield from each_of(add_columns(self._dialect, definition, columns))
         live = "deleted_at IS NULL" if isinstance(definition, Collection) else "1 = 1"
         names = [sql_name(column) for column in columns]
 
@@ -116,7 +114,7 @@ class Upgrade:
 
         yield from self._each_row(definition.name, live, fill)
         try:
-            yield index_columns(self._dialect, definition, columns)
+            yield from each_of(index_columns(self._dialect, definition, columns))
         except Conflict:
             unique = " or ".join(each.name for each in columns if each.unique)
             raise _cannot(f"holds two of '{definition.name}' with the same {unique}") from None
@@ -125,15 +123,13 @@ class Upgrade:
         """Runs what `change` makes of each row's number and body, a few hundred rows at a time."""
         after, mark = 0, self._dialect.mark
         while True:
-            [found] = yield [
-                Statement(
-                    f'SELECT seq, body FROM "{table}" WHERE seq > {mark} AND {condition} ORDER BY seq LIMIT {_AT_ONCE}',
-                    (after,),
-                )
-            ]
+            found = yield Statement(
+                f'SELECT seq, body FROM "{table}" WHERE seq > {mark} AND {condition} ORDER BY seq LIMIT {_AT_ONCE}',
+                (after,),
+            )
             if not found.rows:
                 return
-            yield [each for seq, body in found.rows if (each := change(seq, body)) is not None]
+            yield from each_of(each for seq, body in found.rows if (each := change(seq, body)) is not None)
             after = found.rows[-1][0]
 
     def _update(self, table: str, columns: Sequence[str], seq: int, values: Sequence[Any]) -> Statement:
