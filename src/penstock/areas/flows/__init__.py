@@ -1,0 +1,39 @@
+"""Flows: what is to run where, how it stands, what it logs."""
+
+from penstock.areas.flows.catalog import FlowCatalog
+from penstock.areas.flows.coverage import Coverage
+from penstock.areas.flows.desired import DesiredState
+from penstock.areas.flows.gaps import Gaps
+from penstock.areas.flows.generated import GeneratedFlowService
+from penstock.areas.flows.http import FlowOperations
+from penstock.areas.flows.log_entry import FLOW_LOGS
+from penstock.areas.flows.logs import FlowLogs
+from penstock.areas.flows.model import FLOW_GAPS, FLOW_STATES, FLOWS
+from penstock.areas.flows.notices import AgentNotices
+from penstock.areas.flows.service import FlowService
+from penstock.areas.flows.states import FlowStates
+from penstock.areas.flows.worker import AgentQuestions, CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender
+from penstock.resource.area import Area
+from penstock.resource.ports import FlowGaps, GeneratedFlows
+from penstock.resource.reports import AgentReports
+
+AREA = Area(
+    "flows",
+    collections=(FLOWS, FLOW_STATES, FLOW_GAPS),
+    journals=(FLOW_LOGS,),
+    services=(
+        AgentNotices,
+        AgentReports,
+        Coverage,
+        DesiredState,
+        FlowCatalog,
+        FlowLogs,
+        FlowService,
+        FlowStates,
+        Gaps,
+        GeneratedFlowService,
+    ),
+    handlers=(FlowOperations,),
+    workers=(AgentQuestions, CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender),
+    provides=((GeneratedFlows, GeneratedFlowService), (FlowGaps, Gaps)),
+)

@@ -1,0 +1,101 @@
+"""All flows, in memory: enough of each to tell whose work it is, not its text."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from penstock.areas.flows.matching import Needs, needs_of, told
+from penstock.areas.flows.model import FLOWS, Flow
+from penstock.kernel.names import name_key
+from penstock.protocol.work import IntegrationStatusEnum2
+from penstock.resource.mirror import Mirror
+from penstock.store.store import Store, Where, decode
+
+_VARIABLE = re.compile(r"\{\{var:([A-Za-z0-9][A-Za-z0-9._-]{0,127})\}\}", re.ASCII)
+
+
+class FlowEntry(msgspec.Struct, frozen=True):
+    """What the catalog holds of a flow. variables: those that it refers to, compared as names are."""
+
+    id: UUID
+    name: str
+    project: str | None
+    category: str | None
+    labels: list[str] | None
+    additional_packages: str | None
+    version: str
+    stamp: str
+    since: datetime
+    requested: IntegrationStatusEnum2
+    needs: Needs
+    needs_told: str
+    variables: frozenset[str]
+    schedule: str | None
+    unmatched_since: datetime | None
+    matched_since: datetime
+
+    @property
+    def is_started(self) -> bool:
+        return self.requested is IntegrationStatusEnum2.STARTED
+
+
+class FlowCatalog:
+    """The flows of the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._mirror = Mirror(store, FLOWS, _entry)
+        self._by_id: Mapping[UUID, FlowEntry] = {}
+        self._by_name: Sequence[FlowEntry] = ()
+        self._by_key: Mapping[str, FlowEntry] = {}
+
+    async def flows(self) -> Sequence[FlowEntry]:
+        """Every flow as stored now, by name."""
+        await self._refresh()
+        return self._by_name
+
+    async def named(self, names: Iterable[str]) -> Mapping[str, FlowEntry]:
+        """Those of the names that exist now, by the name's key."""
+        await self._refresh()
+        keys = {name_key(name) for name in names}
+        return {key: self._by_key[key] for key in keys if key in self._by_key}
+
+    async def stored(self, names: Sequence[str]) -> Mapping[str, Flow]:
+        """Whole flows, by the name's key."""
+        if not names:
+            return {}
+        documents = await self._store.list(FLOWS, [Where("name", "in", names)], limit=len(names))
+        flows = [decode(document.body, Flow) for document in documents]
+        return {name_key(flow.name): flow for flow in flows}
+
+    async def _refresh(self) -> None:
+        by_id = await self._mirror.current()
+        if by_id is not self._by_id:
+            self._by_id = by_id
+            self._by_name = sorted(by_id.values(), key=lambda entry: name_key(entry.name))
+            self._by_key = {name_key(entry.name): entry for entry in self._by_name}
+
+
+def _entry(flow: Flow) -> FlowEntry:
+    texts = [flow.flow_spec, *(value for value in (flow.variables or {}).values() if isinstance(value, str))]
+    return FlowEntry(
+        id=flow.key,
+        name=flow.name,
+        project=flow.project,
+        category=flow.category,
+        labels=flow.labels,
+        additional_packages=flow.additional_packages,
+        version=flow.version,
+        stamp=flow.stamp,
+        since=flow.since,
+        requested=flow.requested_status,
+        needs=needs_of(flow.requirements),
+        needs_told=told(flow.requirements),
+        variables=frozenset(name_key(name) for text in texts for name in _VARIABLE.findall(text)),
+        schedule=flow.schedule,
+        unmatched_since=flow.unmatched_since,
+        matched_since=flow.matched_since,
+    )

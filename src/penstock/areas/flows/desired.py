@@ -1,0 +1,105 @@
+"""Desired state: what each agent is to have, answered from what is stored now, and to each only its own."""
+
+import bisect
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
+from penstock.areas.flows.coverage import Coverage
+from penstock.areas.flows.matching import Matcher, needs_of
+from penstock.areas.flows.model import Flow
+from penstock.kernel.names import name_key
+from penstock.kernel.wire import encode
+from penstock.protocol.work import (
+    Digest,
+    DigestEntry,
+    DigestQuery,
+    VariableAnswer,
+    VariableQuery,
+    VariableValue,
+    WorkAnswer,
+    WorkItem,
+    WorkQuery,
+)
+from penstock.resource.ports import AgentDirectory, KnownAgent, Variables
+
+_PAGE = 2000
+_ITEMS = 200
+_BYTES = 2 * 1024 * 1024  # of items in one answer; the bus takes 8 MiB
+_NAMES = 5000
+
+
+class DesiredState:
+    """Answers agents. An agent that is unknown or deprecated has no work."""
+
+    def __init__(
+        self, catalog: FlowCatalog, coverage: Coverage, directory: AgentDirectory, variables: Variables
+    ) -> None:
+        self._catalog = catalog
+        self._coverage = coverage
+        self._directory = directory
+        self._variables = variables
+
+    async def digest(self, agent_id: UUID, query: DigestQuery) -> Digest:
+        """Names and stamps of the agent's flows, by name, the page after `query.after`."""
+        mine = await self._work_of(agent_id)
+        after = name_key(query.after) if query.after is not None else None
+        start = bisect.bisect_right(mine, after, key=lambda flow: name_key(flow.name)) if after is not None else 0
+        page = mine[start : start + _PAGE]
+        more = start + _PAGE < len(mine)
+        entries = [DigestEntry(name=flow.name, stamp=flow.stamp) for flow in page]
+        return Digest(entries=entries, next=page[-1].name if more else None)
+
+    async def work(self, agent_id: UUID, query: WorkQuery) -> WorkAnswer:
+        """The flows asked for that are the agent's, as many as fit into an answer."""
+        matcher = Matcher(await self._directory.agents(fresh=True))
+        agent = next((known for known in matcher.known if known.id == agent_id), None)
+        asked, left = query.names[:_ITEMS], query.names[_ITEMS:_NAMES]
+        entries = await self._catalog.named(asked)
+        # From this moment on the agent accounts for the due times of what it gets.
+        await self._coverage.note_matched([flow for flow in entries.values() if flow.unmatched_since], matcher)
+        flows = await self._catalog.stored(asked)
+        items: list[WorkItem] = []
+        ended: dict[str, datetime] = {}
+        size = 0
+        for place, name in enumerate(asked):
+            flow = flows.get(name_key(name))
+            if flow is None or agent is None:
+                continue
+            if agent not in matcher.agents_for(needs_of(flow.requirements)) or flow.unmatched_since is not None:
+                ended[name] = max(flow.since, agent.since)
+                continue
+            item = _item(flow, agent)
+            size += len(encode(item))
+            if size > _BYTES and items:
+                return WorkAnswer(items=items, left=[*asked[place:], *left], ended=ended)
+            items.append(item)
+        return WorkAnswer(items=items, left=left, ended=ended)
+
+    async def variables(self, agent_id: UUID, query: VariableQuery) -> VariableAnswer:
+        """Values of those variables asked for that the agent's flows refer to."""
+        referred = {name for flow in await self._work_of(agent_id) for name in flow.variables}
+        asked = [name for name in query.names[:_NAMES] if name_key(name) in referred]
+        values = await self._variables.values(asked) if asked else {}
+        return VariableAnswer(
+            values={name: VariableValue(value=value, is_secret=secret) for name, (value, secret) in values.items()}
+        )
+
+    async def _work_of(self, agent_id: UUID) -> Sequence[FlowEntry]:
+        agents = [agent for agent in await self._directory.agents(fresh=True) if agent.id == agent_id]
+        matcher = Matcher(agents)
+        return [flow for flow in await self._catalog.flows() if matcher.agents_for(flow.needs)]
+
+
+def _item(flow: Flow, agent: KnownAgent) -> WorkItem:
+    return WorkItem(
+        name=flow.name,
+        stamp=flow.stamp,
+        version=flow.version,
+        requested=flow.requested_status,
+        since=max(flow.since, flow.matched_since, agent.since),
+        spec=flow.flow_spec,
+        schedule=flow.schedule,
+        variables=flow.variables,
+    )

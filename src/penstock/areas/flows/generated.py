@@ -1,0 +1,124 @@
+"""Flows that other resources make: created, changed and removed in the same commit as those."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from penstock.areas.flows.catalog import FlowCatalog
+from penstock.areas.flows.coverage import Coverage
+from penstock.areas.flows.gaps import Gaps
+from penstock.areas.flows.matching import Needs, needs_of
+from penstock.areas.flows.model import FLOWS, Flow
+from penstock.areas.flows.notices import AgentNotices
+from penstock.areas.flows.states import FlowStates
+from penstock.flow.parser import parse_flow
+from penstock.kernel.actor import Actor
+from penstock.kernel.clock import Clock
+from penstock.kernel.errors import NameTaken
+from penstock.kernel.ids import new_id
+from penstock.kernel.names import name_key
+from penstock.protocol.capability import Requirement
+from penstock.protocol.work import IntegrationStatusEnum2
+from penstock.resource.changes import Changes
+from penstock.resource.ports import GeneratedFlow
+from penstock.resource.resource import Resource
+from penstock.store.store import Store
+from penstock.store.write import Write
+
+
+class GeneratedFlowService:
+    """See GeneratedFlows."""
+
+    def __init__(
+        self,
+        store: Store,
+        changes: Changes,
+        clock: Clock,
+        catalog: FlowCatalog,
+        states: FlowStates,
+        coverage: Coverage,
+        gaps: Gaps,
+        notices: AgentNotices,
+    ) -> None:
+        self._clock = clock
+        self._catalog = catalog
+        self._states = states
+        self._coverage = coverage
+        self._gaps = gaps
+        self._notices = notices
+        self._flows = Resource(FLOWS, store, changes, clock, kind="flow")
+        self._concerned: defaultdict[str, set[Needs]] = defaultdict(set)
+
+    async def plan_put(self, flow: GeneratedFlow, actor: Actor) -> Sequence[Write]:
+        """A flow whose text, requirements or due times change gets its next version, and keeps what was requested.
+
+        Raises Invalid when the spec is no flow, NameTaken when something else has made a flow of this name.
+        """
+        before = await self._stored(flow.name)
+        if before is None:
+            parse_flow(flow.name, "1", flow.spec)
+            new = Flow(id=new_id(), name=flow.name, requested_status=IntegrationStatusEnum2.STARTED)
+            placed, placing = await self._coverage.place(self._renewed(_described(new, flow)), None)
+            _, writes = self._flows.plan_create(placed, actor)
+            self._note(flow.name, placed)
+            return [*writes, *placing]
+        if before.schedule != flow.schedule:
+            raise NameTaken(f"a flow '{flow.name}' exists that was not made by this resource")
+        described = _described(before, flow)
+        if described == before:
+            return []
+        placing = []
+        if _runs_differently(described, before):
+            following = str(int(before.version) + 1)
+            parse_flow(flow.name, following, flow.spec)
+            described = self._renewed(msgspec.structs.replace(described, version=following))
+            described, placing = await self._coverage.place(described, before)
+        stored, writes = self._flows.plan_replace(described, before, actor)
+        self._note(flow.name, before, stored)
+        return [*writes, *placing]
+
+    async def plan_remove(self, name: str, actor: Actor) -> Sequence[Write]:
+        """See GeneratedFlows."""
+        now = self._clock.now()
+        flow = await self._stored(name)
+        if flow is None:
+            return await self._gaps.plan_end(name, now)
+        self._note(name, flow)
+        return [
+            *self._flows.plan_delete(flow, actor, flow.e_tag),
+            *await self._states.plan_remove(name),
+            *await self._gaps.plan_end(name, now),
+        ]
+
+    async def announce(self, name: str) -> None:
+        """See GeneratedFlows."""
+        self._notices.note(name, self._concerned.pop(name_key(name), ()))
+
+    async def _stored(self, name: str) -> Flow | None:
+        return (await self._catalog.stored([name])).get(name_key(name))
+
+    def _renewed(self, flow: Flow) -> Flow:
+        return msgspec.structs.replace(flow, stamp=new_id().hex, since=self._clock.now())
+
+    def _note(self, name: str, *flows: Flow) -> None:
+        """Remembers whom to tell once it is committed; whoever it concerned before is told too."""
+        self._concerned[name_key(name)].update(needs_of(flow.requirements) for flow in flows)
+
+
+def _described(flow: Flow, generated: GeneratedFlow) -> Flow:
+    return msgspec.structs.replace(
+        flow,
+        flow_spec=generated.spec,
+        category=generated.category,
+        labels=list(generated.labels),
+        requirements=[Requirement(identifier=key, value=value) for key, value in generated.requirements.items()],
+        schedule=generated.schedule,
+        cron=generated.cron,
+    )
+
+
+def _runs_differently(flow: Flow, before: Flow) -> bool:
+    return (flow.flow_spec, flow.cron) != (before.flow_spec, before.cron) or (
+        needs_of(flow.requirements) != needs_of(before.requirements)
+    )

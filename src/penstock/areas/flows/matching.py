@@ -1,0 +1,41 @@
+"""Which agents a flow matches."""
+
+from collections.abc import Iterable, Sequence
+
+from penstock.protocol.capability import AgentCapability, Requirement
+from penstock.resource.ports import KnownAgent
+
+Needs = frozenset[tuple[str, str]]
+"""Requirements to be compared: identifiers without case, values exactly."""
+
+
+def needs_of(requirements: Iterable[Requirement]) -> Needs:
+    return frozenset(((each.identifier or "").casefold(), each.value or "") for each in requirements)
+
+
+def told(requirements: Sequence[Requirement]) -> str:
+    """Requirements in words."""
+    return ", ".join(f"{each.identifier}={each.value}" for each in requirements) or "any agent"
+
+
+class Matcher:
+    """Finds the agents that may have work; flows with the same needs share one search.
+
+    known: every agent, those that get no work included.
+    """
+
+    def __init__(self, agents: Iterable[KnownAgent]) -> None:
+        self.known = list(agents)
+        self._offers = [(agent, _offer(agent.capabilities)) for agent in self.known if agent.works]
+        self._found: dict[Needs, Sequence[KnownAgent]] = {}
+
+    def agents_for(self, needs: Needs) -> Sequence[KnownAgent]:
+        """Those whose capabilities meet every need."""
+        found = self._found.get(needs)
+        if found is None:
+            found = self._found[needs] = [agent for agent, offer in self._offers if needs <= offer]
+        return found
+
+
+def _offer(capabilities: Iterable[AgentCapability]) -> Needs:
+    return frozenset(((each.identifier or "").casefold(), each.value or "") for each in capabilities)
