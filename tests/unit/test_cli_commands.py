@@ -211,6 +211,20 @@ async def test_every_kind_is_listed_by_the_server(admin: Terminal, kind: str) ->
     assert (await admin.run("get", kind)).code == 0
 
 
+@pytest.mark.parametrize("kind", ["runs", "ticks"])
+async def test_what_a_schedule_did_is_listed_by_its_name(admin: Terminal, name: str, kind: str) -> None:
+    document = (
+        "apiVersion: penstock/v1alpha1\nkind: Schedule\n"
+        f"metadata:\n  name: {name}\nspec:\n  cron: 0 0 0 1 1 ?\n  command: date\n"
+    )
+    assert (await admin.run("apply", "-f", "-", given=document)).code == 0
+    ended = await admin.run("get", kind, name, "-o", "json")
+    assert (ended.code, ended.out) == (0, "[]\n")
+    unnamed = await admin.run("get", kind)
+    assert unnamed.code == 2
+    assert f"penstock get {kind} NAME" in unnamed.err
+
+
 async def test_watching_shows_a_change(admin: Terminal, name: str) -> None:
     await admin.run("apply", "-f", "-", given=variable(name, "before"))
     async with admin.running("get", "variables", name, "--watch") as output:

@@ -42,7 +42,11 @@ class _Kind(click.ParamType[Listing]):
         return [CompletionItem(each.name) for each in LISTINGS if each.name.startswith(incomplete.lower())]
 
 
-@click.command(epilog=f"Kinds: {', '.join(each.name for each in LISTINGS)}.")
+_ALONE = ", ".join(each.name for each in LISTINGS if each.of is None)
+_BELONGING = ", ".join(f"{each.name} (of the {each.of} NAME)" for each in LISTINGS if each.of is not None)
+
+
+@click.command(epilog=f"Kinds: {_ALONE}, {_BELONGING}.")
 @click.argument("kind", type=_Kind())
 @click.argument("name", required=False)
 @click.option("-o", "--output", type=click.Choice([_TABLE, "json", "yaml"]), default=_TABLE, show_default=True)
@@ -50,6 +54,8 @@ class _Kind(click.ParamType[Listing]):
 @url_option
 def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | None) -> None:
     """Show all things of a KIND, or the one called NAME."""
+    if kind.of is not None and name is None:
+        raise click.UsageError(f"Say of which {kind.of}: penstock get {kind.name} NAME")
     with connect(url) as client:
         if watch:
             _watch(lambda: _read(client, kind, name, output), lambda found: _show(kind, found, output))
@@ -58,8 +64,8 @@ def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | No
 
 
 def _read(client: "Client", kind: Listing, name: str | None, output: str) -> Any:
-    if name is None:
-        return client.read(kind.path)
+    if name is None or kind.of is not None:
+        return client.read(kind.path.format(name=quote(name or "", safe="")))
     if kind.item is not None and output != _TABLE:  # the columns are those of the list
         return client.read(kind.item.format(name=quote(name, safe="")))
     found = client.read(kind.path)

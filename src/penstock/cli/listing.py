@@ -28,6 +28,7 @@ class Listing:
 
     path: where all of them are. item: where one of that name is; None where the server has no such operation.
     keys: the fields that a name given is compared with.
+    of: what the name given is, where it does not name one of them but the thing that they belong to.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Listing:
     columns: tuple[Column, ...]
     item: str | None = None
     keys: tuple[str, ...] = ("Name",)
+    of: str | None = None
 
 
 LISTINGS = (
@@ -87,6 +89,34 @@ LISTINGS = (
             Column("DESCRIPTION", "Description"),
         ),
         item="/scheduling/schedules/{name}",
+    ),
+    Listing(
+        "runs",
+        ("run",),
+        "/scheduling/schedules/{name}/runs",
+        (
+            Column("STARTED", "Started"),
+            Column("DUE", "Due"),
+            Column("DURATION", "Duration"),
+            Column("EXIT CODE", "ExitCode"),
+            Column("ERROR", "Error"),
+            Column("OUTPUT", lambda row: (row["Output"] or "").strip().rpartition("\n")[2]),
+        ),
+        of="schedule",
+    ),
+    Listing(
+        "ticks",
+        ("tick",),
+        "/scheduling/schedules/{name}/ticks",
+        (
+            Column("DUE", "Due"),
+            Column("LAST DUE", "LastDue"),
+            Column("COUNT", "Count"),
+            Column("OUTCOME", "Outcome"),
+            Column("REASON", "Reason"),
+            Column("AGENT", "AgentId"),
+        ),
+        of="schedule",
     ),
     Listing(
         "variables",

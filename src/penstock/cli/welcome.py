@@ -18,6 +18,7 @@ STREAM = "schedule-hello"
 _PATIENCE_SECONDS = 60.0
 _POLL_SECONDS = 0.2
 _ENOUGH = 100
+_ONLINE = 1
 
 _NEXT = """
 What next:
@@ -56,6 +57,7 @@ def _show_way_in(target: Target, show_password: bool) -> None:
 
 
 def _show_example(client: Client) -> None:
+    _await_agent(client)
     click.echo("Applying the example, a schedule that runs a command every five seconds ...")
     client.apply((files("penstock.cli.examples") / "schedule.yaml").read_text())
     run = _first_run(client)
@@ -64,6 +66,15 @@ def _show_example(client: Client) -> None:
         return
     when = run.finished.astimezone().strftime("%H:%M:%S")
     click.echo(f"Its first run, at {when}: {(run.error or run.output or '').strip()}")
+
+
+def _await_agent(client: Client) -> None:
+    """Gives the local agent time to be there, so that the first run is not missed."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < until:
+        if any(agent["CurrentStatusEnum"] == _ONLINE for agent in client.read("/agents")):
+            return
+        time.sleep(_POLL_SECONDS)
 
 
 def _first_run(client: Client) -> ScheduleEvent | None:
