@@ -86,6 +86,7 @@ async def _no_op_fires() -> Rows:
         measured = [_measured(flow, number, lateness) for number, flow in enumerate(flows)]
         for flow in measured:
             await engine.start(flow)
+        gc.collect()
         await asyncio.sleep(_WARM_UP)
         lateness.clear()
         busy = await _cpu(asyncio.sleep(_SECONDS))
@@ -117,12 +118,38 @@ async def _real_processes() -> Rows:
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         count = len(listener.lateness)
     late, p99 = _spread(listener.lateness)
+    bare_late, bare_p99 = _spread(await _bare_processes())
     children = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
     return [
         ("real processes", f"{count / _SECONDS:.0f}/s at {busy:.0%} of a core, children {children / _SECONDS:.0%}"),
         ("  lateness of the start p50 / p99", f"{late * 1e3:.1f} / {p99 * 1e3:.1f} ms"),
+        ("  bare create_subprocess_exec", f"{bare_late * 1e3:.1f} / {bare_p99 * 1e3:.1f} ms"),
+        ("  ratio, p99 lateness", f"{p99 / bare_p99:.1f}"),
         ("  failed", str(listener.failed)),
     ]
+
+
+async def _bare_processes() -> list[float]:
+    """The lateness of 200 processes started at once, second after second."""
+    lateness: list[float] = []
+
+    async def once(due: int) -> None:
+        lateness.append(time() - due)
+        await _bare_command()
+
+    async with asyncio.TaskGroup() as tasks:
+        for due in range(int(time()) + 1, int(time()) + 1 + _SECONDS):
+            await asyncio.sleep(due - time())
+            for _ in range(200):
+                tasks.create_task(once(due))
+    return lateness
+
+
+async def _bare_command() -> None:
+    process = await asyncio.create_subprocess_exec(
+        "/bin/true", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    await process.communicate()
 
 
 async def _spawning() -> Rows:
@@ -133,10 +160,7 @@ async def _spawning() -> Rows:
         await runner.run(command, str(number))
 
     async def bare(_: int) -> None:
-        process = await asyncio.create_subprocess_exec(
-            "/bin/true", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        await process.communicate()
+        await _bare_command()
 
     own, other = [], []
     for _ in range(_TURNS):  # by turns, since the machine's speed varies
@@ -199,7 +223,6 @@ async def _bare_fires(lateness: list[float]) -> None:
 
 async def _cpu(work: Awaitable[None]) -> float:
     """The share of a core that this process uses meanwhile."""
-    gc.collect()
     began, cpu = perf_counter(), process_time()
     await work
     return (process_time() - cpu) / (perf_counter() - began)
