@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,19 +19,12 @@ from penstock.protocol.capability import AgentCapability, CapabilityType
 from penstock.protocol.registration import AgentConfiguration
 from tests.application import Application, running_application
 from tests.areas.agent_link import linked_agent, reconnected_agent, register
+from tests.areas.waiting import until
 
 
 @pytest.fixture
 def name() -> str:
     return f"agent-{uuid4().hex[:12]}"
-
-
-async def until(condition: Callable[[], Awaitable[Any]], seconds: float = 20) -> Any:
-    """What `condition` answers once it is true."""
-    async with asyncio.timeout(seconds):
-        while not (found := await condition()):
-            await asyncio.sleep(0.02)
-    return found
 
 
 async def agent(application: Application, id: object) -> dict[str, Any]:

@@ -34,7 +34,10 @@ class AgentDirectory(Protocol):
     """Provided by `agents`."""
 
     async def agents(self, fresh: bool = False) -> Sequence[KnownAgent]:
-        """Every agent; answered from memory, at most a second old, or as stored now when `fresh`."""
+        """Every agent; answered from memory, at most a second old, or as stored now when `fresh`.
+
+        The answer is the same object as long as no agent changed.
+        """
         ...
 
 

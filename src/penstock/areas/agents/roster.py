@@ -20,14 +20,19 @@ class Roster:
     def __init__(self, store: Store) -> None:
         self._mirror = Mirror(store, AGENTS, lambda agent: agent)
         self._heard: dict[UUID, datetime] = {}
+        self._view: Mapping[UUID, Agent] = {}
+        self._known: Sequence[KnownAgent] = ()
 
     async def all(self, fresh: bool = False) -> Mapping[UUID, Agent]:
         """By id, as stored at most a second ago, or now when `fresh`."""
         return await self._mirror.current(0.0 if fresh else _AGE_SECONDS)
 
     async def agents(self, fresh: bool = False) -> Sequence[KnownAgent]:
-        """For the other areas."""
-        return [_known(agent) for agent in (await self.all(fresh)).values()]
+        """For the other areas; the same object as long as no agent changed."""
+        view = await self.all(fresh)
+        if view is not self._view:
+            self._view, self._known = view, [_known(agent) for agent in view.values()]
+        return self._known
 
     def hear(self, id: UUID, at: datetime) -> None:
         """Notes a sign of life."""

@@ -8,6 +8,7 @@ from penstock.areas.flows.generated import GeneratedFlowService
 from penstock.areas.flows.http import FlowOperations
 from penstock.areas.flows.log_entry import FLOW_LOGS
 from penstock.areas.flows.logs import FlowLogs
+from penstock.areas.flows.matching import Matching
 from penstock.areas.flows.model import FLOW_GAPS, FLOW_STATES, FLOWS
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.service import FlowService
@@ -32,6 +33,7 @@ AREA = Area(
         FlowStates,
         Gaps,
         GeneratedFlowService,
+        Matching,
     ),
     handlers=(FlowOperations,),
     workers=(AgentQuestions, CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender),

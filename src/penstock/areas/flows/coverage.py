@@ -13,7 +13,7 @@ import structlog
 
 from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
 from penstock.areas.flows.gaps import Gaps, reason_of
-from penstock.areas.flows.matching import Matcher, needs_of, told
+from penstock.areas.flows.matching import Matcher, Matching, needs_of, told
 from penstock.areas.flows.model import FLOWS, Flow
 from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import Clock
@@ -22,7 +22,6 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.wire import Wire
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.audit import audit
-from penstock.resource.ports import AgentDirectory
 from penstock.store.store import Store
 from penstock.store.write import Replace, Write
 
@@ -42,17 +41,17 @@ class CoverageEvent(Wire):
 class Coverage:
     """Compares flows with agents."""
 
-    def __init__(self, store: Store, clock: Clock, catalog: FlowCatalog, gaps: Gaps, directory: AgentDirectory) -> None:
+    def __init__(self, store: Store, clock: Clock, catalog: FlowCatalog, gaps: Gaps, matching: Matching) -> None:
         self._store = store
         self._clock = clock
         self._catalog = catalog
         self._gaps = gaps
-        self._directory = directory
+        self._matching = matching
 
     async def check(self) -> None:
         """Notes for each flow whether an agent matches it; any number of replicas may do so."""
         flows = await self._catalog.flows()
-        matcher = Matcher(await self._directory.agents(fresh=True))
+        matcher = await self._matching.matcher()
         unmatched = [flow for flow in flows if not flow.unmatched_since and not matcher.agents_for(flow.needs)]
         await self.note_matched([flow for flow in flows if flow.unmatched_since], matcher)
         await self._commit(unmatched, partial(self._plan_unmatched, matcher))
@@ -67,7 +66,7 @@ class Coverage:
 
         before: the flow as it is stored; None when it is new.
         """
-        matcher = Matcher(await self._directory.agents(fresh=True))
+        matcher = await self._matching.matcher()
         if matcher.agents_for(needs_of(flow.requirements)):
             placed = msgspec.structs.replace(flow, unmatched_since=None)
             return placed, await self._gaps.plan_move(placed, flow.since, None)

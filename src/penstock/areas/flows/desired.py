@@ -1,13 +1,12 @@
 """Desired state: what each agent is to have, answered from what is stored now, and to each only its own."""
 
 import bisect
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
 from penstock.areas.flows.coverage import Coverage
-from penstock.areas.flows.matching import Matcher, needs_of
+from penstock.areas.flows.matching import Matcher, Matching, needs_of
 from penstock.areas.flows.model import Flow
 from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
@@ -22,7 +21,7 @@ from penstock.protocol.work import (
     WorkItem,
     WorkQuery,
 )
-from penstock.resource.ports import AgentDirectory, KnownAgent, Variables
+from penstock.resource.ports import KnownAgent, Variables
 
 _PAGE = 2000
 _ITEMS = 200
@@ -33,12 +32,10 @@ _NAMES = 5000
 class DesiredState:
     """Answers agents. An agent that is unknown or deprecated has no work."""
 
-    def __init__(
-        self, catalog: FlowCatalog, coverage: Coverage, directory: AgentDirectory, variables: Variables
-    ) -> None:
+    def __init__(self, catalog: FlowCatalog, coverage: Coverage, matching: Matching, variables: Variables) -> None:
         self._catalog = catalog
         self._coverage = coverage
-        self._directory = directory
+        self._matching = matching
         self._variables = variables
 
     async def digest(self, agent_id: UUID, query: DigestQuery) -> Digest:
@@ -53,29 +50,38 @@ class DesiredState:
 
     async def work(self, agent_id: UUID, query: WorkQuery) -> WorkAnswer:
         """The flows asked for that are the agent's, as many as fit into an answer."""
-        matcher = Matcher(await self._directory.agents(fresh=True))
-        agent = next((known for known in matcher.known if known.id == agent_id), None)
-        asked, left = query.names[:_ITEMS], query.names[_ITEMS:_NAMES]
-        entries = await self._catalog.named(asked)
-        # From this moment on the agent accounts for the due times of what it gets.
-        await self._coverage.note_matched([flow for flow in entries.values() if flow.unmatched_since], matcher)
-        flows = await self._catalog.stored(asked)
-        items: list[WorkItem] = []
-        ended: dict[str, datetime] = {}
-        size = 0
+        asked, later = query.names[:_ITEMS], query.names[_ITEMS:_NAMES]
+        agent, flows, matcher = await self._found(agent_id, asked)
+        answer = WorkAnswer(items=[], left=[], ended={})
+        room = _BYTES
         for place, name in enumerate(asked):
             flow = flows.get(name_key(name))
-            if flow is None or agent is None:
+            if agent is None or flow is None:
                 continue
-            if agent not in matcher.agents_for(needs_of(flow.requirements)) or flow.unmatched_since is not None:
-                ended[name] = max(flow.since, agent.since)
-                continue
-            item = _item(flow, agent)
-            size += len(encode(item))
-            if size > _BYTES and items:
-                return WorkAnswer(items=items, left=[*asked[place:], *left], ended=ended)
-            items.append(item)
-        return WorkAnswer(items=items, left=left, ended=ended)
+            if agent not in matcher.agents_for(needs_of(flow.requirements)):
+                answer.ended[name] = max(flow.since, agent.since)
+            elif flow.unmatched_since is not None:
+                answer.left.append(name)  # it changed just now: the note could not be made
+            else:
+                item = _item(flow, agent)
+                room -= len(encode(item))
+                if room < 0 and answer.items:
+                    later = [*asked[place:], *later]
+                    break
+                answer.items.append(item)
+        answer.left += later
+        return answer
+
+    async def _found(
+        self, agent_id: UUID, names: Sequence[str]
+    ) -> tuple[KnownAgent | None, Mapping[str, Flow], Matcher]:
+        """The agent, the flows of these names, and who matches them."""
+        matcher = await self._matching.matcher()
+        agent = next((known for known in matcher.known if known.id == agent_id), None)
+        entries = await self._catalog.named(names)
+        # From this moment on the agent accounts for the due times of what it gets.
+        await self._coverage.note_matched([flow for flow in entries.values() if flow.unmatched_since], matcher)
+        return agent, await self._catalog.stored(names), matcher
 
     async def variables(self, agent_id: UUID, query: VariableQuery) -> VariableAnswer:
         """Values of those variables asked for that the agent's flows refer to."""
@@ -87,8 +93,7 @@ class DesiredState:
         )
 
     async def _work_of(self, agent_id: UUID) -> Sequence[FlowEntry]:
-        agents = [agent for agent in await self._directory.agents(fresh=True) if agent.id == agent_id]
-        matcher = Matcher(agents)
+        matcher = (await self._matching.matcher()).alone(agent_id)
         return [flow for flow in await self._catalog.flows() if matcher.agents_for(flow.needs)]
 
 

@@ -1,9 +1,10 @@
 """Which agents a flow matches."""
 
 from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 from penstock.protocol.capability import AgentCapability, Requirement
-from penstock.resource.ports import KnownAgent
+from penstock.resource.ports import AgentDirectory, KnownAgent
 
 Needs = frozenset[tuple[str, str]]
 """Requirements to be compared: identifiers without case, values exactly."""
@@ -24,9 +25,9 @@ class Matcher:
     known: every agent, those that get no work included.
     """
 
-    def __init__(self, agents: Iterable[KnownAgent]) -> None:
-        self.known = list(agents)
-        self._offers = [(agent, _offer(agent.capabilities)) for agent in self.known if agent.works]
+    def __init__(self, agents: Sequence[KnownAgent]) -> None:
+        self.known = agents
+        self._offers = [(agent, _offer(agent.capabilities)) for agent in agents if agent.works]
         self._found: dict[Needs, Sequence[KnownAgent]] = {}
 
     def agents_for(self, needs: Needs) -> Sequence[KnownAgent]:
@@ -35,6 +36,25 @@ class Matcher:
         if found is None:
             found = self._found[needs] = [agent for agent, offer in self._offers if needs <= offer]
         return found
+
+    def alone(self, agent_id: UUID) -> "Matcher":
+        """One that knows this agent only."""
+        return Matcher([agent for agent in self.known if agent.id == agent_id])
+
+
+class Matching:
+    """The matcher over all agents, made anew when they change."""
+
+    def __init__(self, directory: AgentDirectory) -> None:
+        self._directory = directory
+        self._matcher = Matcher(())
+
+    async def matcher(self, fresh: bool = True) -> Matcher:
+        """Over the agents as stored now, or at most a second ago."""
+        agents = await self._directory.agents(fresh)
+        if agents is not self._matcher.known:
+            self._matcher = Matcher(agents)
+        return self._matcher
 
 
 def _offer(capabilities: Iterable[AgentCapability]) -> Needs:

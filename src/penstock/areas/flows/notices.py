@@ -5,12 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from uuid import UUID
 
-from penstock.areas.flows.matching import Matcher, Needs
+from penstock.areas.flows.matching import Matching, Needs
 from penstock.areas.flows.model import FLOWS
 from penstock.bus.bus import Bus
 from penstock.protocol import subjects
 from penstock.resource.changes import Changes
-from penstock.resource.ports import AgentDirectory
 
 _GATHER_SECONDS = 0.02
 _MOST_NAMES = 500
@@ -19,10 +18,10 @@ _MOST_NAMES = 500
 class AgentNotices:
     """Notices may be lost, with the process or the bus: agents also resync by themselves."""
 
-    def __init__(self, bus: Bus, changes: Changes, directory: AgentDirectory) -> None:
+    def __init__(self, bus: Bus, changes: Changes, matching: Matching) -> None:
         self._bus = bus
         self._changes = changes
-        self._directory = directory
+        self._matching = matching
         self._waiting: defaultdict[str, set[Needs]] = defaultdict(set)
         self._came = asyncio.Event()
 
@@ -49,7 +48,7 @@ class AgentNotices:
         for flow, several in waiting.items():
             for needs in several:
                 flows_of[needs].append(flow)
-        matcher = Matcher(await self._directory.agents(fresh=True))
+        matcher = await self._matching.matcher()
         told: defaultdict[UUID, set[str]] = defaultdict(set)
         for needs, flows in flows_of.items():
             for agent in matcher.agents_for(needs):

@@ -8,7 +8,7 @@ import msgspec
 from penstock.areas.flows.catalog import FlowCatalog
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.gaps import REMOVED, Gaps
-from penstock.areas.flows.matching import Matcher, needs_of
+from penstock.areas.flows.matching import Matching, needs_of
 from penstock.areas.flows.model import (
     FLOWS,
     AgentIntegrationFlowStatus,
@@ -26,7 +26,6 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.names import name_key
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.changes import Changes
-from penstock.resource.ports import AgentDirectory
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Write
@@ -48,7 +47,7 @@ class FlowService:
         coverage: Coverage,
         gaps: Gaps,
         notices: AgentNotices,
-        directory: AgentDirectory,
+        matching: Matching,
     ) -> None:
         self._clock = clock
         self._catalog = catalog
@@ -56,13 +55,13 @@ class FlowService:
         self._coverage = coverage
         self._gaps = gaps
         self._notices = notices
-        self._directory = directory
+        self._matching = matching
         self._flows = Resource(FLOWS, store, changes, clock, kind="flow")
 
     async def list(self) -> list[IntegrationFlowDto]:
         """All flows with their counts, newest first."""
         flows = await self._catalog.flows()
-        matcher = Matcher(await self._directory.agents())
+        matcher = await self._matching.matcher(fresh=False)
         reported = await self._states.of_all()
         newest_first = sorted(flows, key=lambda flow: flow.id, reverse=True)
         return [
@@ -91,7 +90,7 @@ class FlowService:
     async def status(self, name: str) -> Sequence[AgentIntegrationFlowStatus]:
         """The flow on each agent that it matches. Raises NotFound."""
         flow = await self._flow(name)
-        matcher = Matcher(await self._directory.agents())
+        matcher = await self._matching.matcher(fresh=False)
         states = {state.agent_id: state for state in await self._states.of_flow(name)}
         reported = {id: state.status for id, state in states.items()}
         return [
