@@ -49,6 +49,8 @@ class Sealed:
 
     async def renew(self) -> Renewal:
         """Seals what earlier master keys sealed under the current one. May be repeated, on several replicas at once."""
+        if not self._secrets.rotated:
+            return Renewal()
         renewed = unreadable = 0
         for (id,) in await self._store.values(self._collection, ["id"]):
             try:

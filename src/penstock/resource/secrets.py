@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NoReturn, Self
+from typing import NoReturn
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -78,10 +78,6 @@ class Secrets:
 
     def __repr__(self) -> str:
         return f"Secrets({self.key_id})"
-
-    @classmethod
-    def generate(cls) -> Self:
-        return cls(os.urandom(SHORTEST))
 
     @property
     def key_id(self) -> str:
