@@ -22,6 +22,7 @@ from penstock.areas.identity.service import Users
 from penstock.areas.identity.sessions import Sessions
 from penstock.areas.identity.throttle import LoginThrottle
 from penstock.kernel.clock import Clock, ManualClock
+from penstock.kernel.errors import Unauthenticated
 from penstock.resource.secrets import Purpose, Secrets
 from penstock.store.store import Store
 from tests.application import ADMIN_PASSWORD, Application, running_application
@@ -267,18 +268,37 @@ async def test_refreshes_that_meet_in_the_store_agree_on_the_next_token(own: App
         token = following.pop() or ""
 
 
-async def test_a_refresh_token_lasts_fourteen_days_from_its_last_use(
+async def test_a_refresh_token_lasts_its_time_from_its_last_use(
     own: Application, email: str, clock: ManualClock
 ) -> None:
-    first = await tokens_of(own, email)
-    await clock.advance(timedelta(days=13, hours=23))
-    second = await refresh(own, first["RefreshToken"])
-    assert second.status_code == 200
-    await clock.advance(timedelta(days=13, hours=23))
-    third = await refresh(own, second.json()["RefreshToken"])
-    assert third.status_code == 200
-    await clock.advance(timedelta(days=14))
-    assert (await refresh(own, third.json()["RefreshToken"])).status_code == 401
+    sessions = sessions_with(own, IdentityPolicy(refresh_token=timedelta(minutes=10)))
+    token = (await sessions.login(LoginModel(user_name=email, password=PASSWORDS[email]), "127.0.0.9")).refresh_token
+    for _ in range(3):
+        await clock.advance(timedelta(minutes=9, seconds=59))
+        token = (await sessions.refresh(token)).refresh_token
+    await clock.advance(timedelta(minutes=10))
+    with pytest.raises(Unauthenticated):
+        await sessions.refresh(token)
+
+
+def test_without_settings_refresh_tokens_last_fourteen_days() -> None:
+    assert IdentityPolicy().refresh_token == timedelta(days=14)
+    assert IdentityPolicy().refresh_grace == timedelta(seconds=30)
+
+
+def sessions_with(application: Application, policy: IdentityPolicy, passwords: Passwords | None = None) -> Sessions:
+    """The application's sessions under another policy."""
+    container = application.platform.container
+    return Sessions(
+        container.get(Store),
+        container.get(Clock),
+        container.get(Secrets),
+        policy,
+        container.get(Users),
+        passwords or container.get(Passwords),
+        container.get(AccessTokens),
+        container.get(LoginThrottle),
+    )
 
 
 async def test_what_is_no_refresh_token_is_401_and_ends_nothing(own: Application, email: str) -> None:
@@ -320,22 +340,12 @@ async def test_lost_answers_are_given_again_after_a_restart_and_a_key_rotation(t
 
 
 async def test_a_login_renews_a_hash_that_was_made_with_other_parameters(own: Application, email: str) -> None:
-    container = own.platform.container
-    users, policy = container.get(Users), IdentityPolicy(hash_passes=3)
+    users, policy = own.platform.container.get(Users), IdentityPolicy(hash_passes=3)
     stronger = Passwords(policy)
     before = await users.password_hash(await users.named(email))
     assert before is not None
     assert stronger.outdated(before)
-    sessions = Sessions(
-        container.get(Store),
-        container.get(Clock),
-        container.get(Secrets),
-        policy,
-        users,
-        stronger,
-        container.get(AccessTokens),
-        container.get(LoginThrottle),
-    )
+    sessions = sessions_with(own, policy, stronger)
     tokens = await tokens_of(own, email)
     await sessions.login(LoginModel(user_name=email, password=PASSWORDS[email]), "127.0.0.9")
     after = await users.password_hash(await users.named(email))
