@@ -27,6 +27,7 @@ Query = Mapping[str, Any]
 
 YAML = "application/yaml"
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_LONG_WORK = httpx.Timeout(60.0, connect=5.0, read=600.0)  # ten thousand documents take a while
 _SILENCE = httpx.Timeout(60.0, connect=5.0, read=45.0)  # an event stream sends a sign of life every 15 s
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 # A proxy of the environment does not reach servers on this machine.
@@ -126,7 +127,9 @@ class Client:
 
     def _send(self, method: str, path: str, text: str) -> httpx.Response:
         with self._reaching():
-            answer = self._http.request(method, path, content=text.encode(), headers={"Content-Type": YAML})
+            answer = self._http.request(
+                method, path, content=text.encode(), headers={"Content-Type": YAML}, timeout=_LONG_WORK
+            )
         if answer.is_error:
             raise error_of(answer)
         return answer
