@@ -84,6 +84,54 @@ async def test_subscribers_get_notices_in_order(bus: Bus, nats_server: NatsServe
         await subscription.stop()
 
 
+async def test_a_handler_that_raises_does_not_end_its_subscription(bus: Bus, unique: str) -> None:
+    seen: list[bytes] = []
+
+    async def handle(message: Received) -> None:
+        if message.data == b"0":
+            raise RuntimeError("no")
+        if message.data == b"1":
+            raise asyncio.CancelledError
+        seen.append(message.data)
+
+    subscription = await bus.subscribe(unique, handle)
+    for number in range(3):
+        await bus.notify(unique, b"%d" % number)
+    await eventually(lambda: seen == [b"2"])
+    assert subscription.failures == 2
+    await subscription.stop()
+
+
+async def test_stopping_a_subscription_lets_what_was_received_be_handled(bus: Bus, unique: str) -> None:
+    seen: list[bytes] = []
+
+    async def handle(message: Received) -> None:
+        await asyncio.sleep(0.01)
+        seen.append(message.data)
+
+    subscription = await bus.subscribe(unique, handle)
+    for number in range(20):
+        await bus.notify(unique, b"%d" % number)
+    await subscription.stop()
+    assert seen == [b"%d" % number for number in range(20)]
+
+
+async def test_a_subscription_cancelled_half_way_does_not_harm_the_connection(bus: Bus, unique: str) -> None:
+    async def ignore(message: Received) -> None:
+        pass
+
+    session = await bus.session()
+    for delay in range(5):
+        subscribing = asyncio.create_task(bus.subscribe(unique, ignore))
+        for _ in range(delay):
+            await asyncio.sleep(0)
+        subscribing.cancel()
+        await asyncio.wait([subscribing])
+    subscription = await bus.subscribe(unique, ignore)
+    await subscription.stop()
+    assert await bus.session() is session
+
+
 async def test_the_printed_configuration_makes_a_server_that_takes_our_credentials(
     external_nats_server: NatsServer, unique: str
 ) -> None:

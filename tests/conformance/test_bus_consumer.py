@@ -80,6 +80,23 @@ async def test_a_message_whose_handler_raised_comes_again(bus: Bus, stream: str)
     assert tries == [1, 2]
 
 
+async def test_a_handler_that_waited_for_something_cancelled_does_not_end_the_consumer(bus: Bus, stream: str) -> None:
+    await publish(bus, stream, 2)
+    seen: list[bytes] = []
+
+    async def handle(message: Delivered) -> None:
+        if message.data == b"0" and message.tries == 1:
+            cancelled = asyncio.get_running_loop().create_future()
+            cancelled.cancel()
+            await cancelled
+        seen.append(message.data)
+
+    running = asyncio.create_task(Consumer(bus, ConsumerSpec(stream=stream, name="c")).run(handle))
+    await eventually(lambda: seen == [b"1", b"0"])
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_an_unprocessable_message_does_not_come_again(bus: Bus, stream: str) -> None:
     await publish(bus, stream, 1)
     seen: list[int] = []

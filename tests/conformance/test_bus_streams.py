@@ -127,6 +127,11 @@ async def test_pages_over_any_gaps_hold_what_is_left(bus: Bus, reader: StreamRea
         assert [m.sequence for m in page] == left[skip : skip + count], (skip, count)
 
 
+async def test_messages_larger_than_a_page_holds_are_read_too(bus: Bus, reader: StreamReader, stream: str) -> None:
+    await bus.publish_all([Message(subject=f"{stream}.x", body=bytes(7 * 1024 * 1024)) for _ in range(4)])
+    assert [m.sequence for m in await reader.newest(stream)] == [4, 3, 2, 1]
+
+
 async def test_pages_of_one_subject_pass_over_the_others(bus: Bus, reader: StreamReader, stream: str) -> None:
     for n in range(30):
         await bus.publish(f"{stream}.{'a' if n % 3 else 'b'}", b"%d" % n)

@@ -160,10 +160,11 @@ class Bus:
         headers: Mapping[str, str] | None = None,
     ) -> Received:
         """Asks once. Raises what the responder raised (by its code); Unavailable when nobody answers."""
-        deadline = asyncio.get_running_loop().time() + timeout
+        now = asyncio.get_running_loop().time
+        deadline = now() + timeout
         session = await self._connection.session(deadline)
         try:
-            answer = Received.of(await session.request(subject, body, headers, timeout))
+            answer = Received.of(await session.request(subject, body, headers, deadline - now()))
         except (NoResponders, SessionLost, TimeoutError):
             raise Unavailable(f"Nobody answers on '{subject}'") from None
         error = error_from(answer.headers)

@@ -1,9 +1,10 @@
 """The NATS library's client with what it lacks against hostile messages and dead peers."""
 
+import asyncio
 from typing import Any
 
 import structlog
-from nats.aio.client import Client
+from nats.aio.client import PING_PROTO, Client
 from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
 
@@ -11,7 +12,7 @@ _log = structlog.get_logger(__name__)
 
 
 class NatsClient(Client):
-    """Reads messages that are not UTF-8 (the library's reader stops for good), and can be aborted."""
+    """Reads on after messages that are not UTF-8 and flushes that were cancelled; pings in order; can be aborted."""
 
     def abort(self) -> None:
         """Drops the connection with all that is buffered; `close` would wait for a peer that is gone."""
@@ -19,6 +20,24 @@ class NatsClient(Client):
         self._pending_data_size = 0
         if isinstance(self._transport, TcpTransport) and self._transport._bare_io_writer is not None:
             self._transport._bare_io_writer.transport.abort()
+
+    async def ping(self) -> asyncio.Future[bool]:
+        """Sends a ping; the future is done when the server has read all that was sent before it."""
+        pong: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        await self._send_ping(pong)
+        return pong
+
+    async def _send_ping(self, future: asyncio.Future[bool] | None = None) -> None:
+        # Behind what is buffered. The library's own ping overtakes it, so that a flush would prove nothing.
+        self._pongs.append(future or asyncio.get_running_loop().create_future())
+        await self._send_command(PING_PROTO)
+        await self._flush_pending()
+
+    async def _process_pong(self) -> None:
+        # A flush that was cancelled leaves a future that the library's reader would break at.
+        if self._pongs and self._pongs[0].done():
+            self._pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
 
     def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None

@@ -46,8 +46,9 @@ class Connection:
 
     async def close(self) -> None:
         """Lets the subscriptions finish what they have received, then disconnects."""
-        for subscription in list(self._subscriptions):
-            await self.unsubscribe(subscription)
+        async with asyncio.TaskGroup() as group:
+            for subscription in list(self._subscriptions):
+                group.create_task(self.unsubscribe(subscription))
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])

@@ -14,6 +14,7 @@ from penstock.bus.message import Delivered
 from penstock.bus.naming import stream_key
 from penstock.bus.pull import ConsumerAway, Pull
 from penstock.bus.session import SessionLost
+from penstock.bus.subscription import is_cancelled
 from penstock.kernel.errors import NotFound, PenstockError
 
 _log = structlog.get_logger(__name__)
@@ -165,18 +166,25 @@ class Consumer:
             self.failed += len(messages)
             _log.error("message discarded", consumer=self._spec.path, reason=str(error))
             return [_DISCARD] * len(messages)
+        except asyncio.CancelledError as error:
+            if is_cancelled():
+                raise
+            return self._failed(delivered, error)
         except Exception as error:  # noqa: BLE001 - one bad message must not end the consumer
-            self.failed += len(messages)
-            _log.error(
-                "consumer handler failed",
-                consumer=self._spec.path,
-                sequence=delivered[0].sequence,
-                tries=delivered[0].tries,
-                exc_info=error,
-            )
-            return [_try_again(message.tries) for message in delivered]
+            return self._failed(delivered, error)
         self.handled += len(messages)
         return [_ACK] * len(messages)
+
+    def _failed(self, messages: list[Delivered], error: BaseException) -> list[bytes]:
+        self.failed += len(messages)
+        _log.error(
+            "consumer handler failed",
+            consumer=self._spec.path,
+            sequence=messages[0].sequence,
+            tries=messages[0].tries,
+            exc_info=error,
+        )
+        return [_try_again(message.tries) for message in messages]
 
     async def _settle(self, message: Msg, answer: bytes) -> None:
         del self._hand[id(message)]

@@ -89,11 +89,6 @@ class BusKeys:
             ),
         }
 
-    @property
-    def signer(self) -> NKey:
-        """Signs what servers send to agents; agents know its public key."""
-        return self._platform
-
     def server_user(self, name: str = "server") -> UserCredential:
         """Every right in the platform's account, without end."""
         return _user(self._platform, name, EVERYTHING, None)

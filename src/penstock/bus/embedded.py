@@ -100,7 +100,11 @@ class EmbeddedServer:
             _log.error("nats-server died and is started again", status=process.exited.result(), pause=pause)
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-            self._process = process = await ServerProcess.launch(self._configuration)
+            try:
+                self._process = process = await ServerProcess.launch(self._configuration)
+            except (OSError, Unavailable) as error:
+                _log.error("nats-server cannot be started, trying again", error=str(error))
+                continue
             self.restarts += 1
 
     @property

@@ -9,7 +9,7 @@ import binascii
 from enum import IntEnum
 from typing import Self
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 _SEED = 18 << 3
@@ -60,11 +60,6 @@ class NKey:
 
     def __repr__(self) -> str:
         return f"NKey({self.public})"
-
-
-def verify(public: str, signature: bytes, data: bytes) -> None:
-    """Raises cryptography's InvalidSignature when `signature` is not `public`'s over `data`."""
-    Ed25519PublicKey.from_public_bytes(_unpack(public)[1:]).verify(signature, data)
 
 
 def _pack(body: bytes) -> str:

@@ -13,6 +13,7 @@ from penstock.bus.session import status_of
 from penstock.bus.streams import StreamInfo, Streams
 
 _PAGE = 500
+_PAGE_BYTES = 16 * 1024 * 1024
 
 
 class _Probe(msgspec.Struct, frozen=True):
@@ -122,7 +123,7 @@ class _View:
         filter_ = {"next_by_subj": self._subject} if self._subject is not None else {}
         answers = await self._bus.collect(
             f"$JS.API.DIRECT.GET.{stream_key(self._info.name)}",
-            msgspec.json.encode({**place, **filter_, "batch": count}),
+            msgspec.json.encode({**place, **filter_, "batch": count, "max_bytes": _PAGE_BYTES}),
             _is_end,
         )
         return answers[:-1]

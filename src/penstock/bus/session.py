@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -28,10 +29,7 @@ _CLOSE_SECONDS = 5.0
 _MOST_BUFFERED = 4 * 1024 * 1024
 _LIBRARY_PING_SECONDS = 24 * 3600  # `watch` does it
 _NO_RESPONDERS = "503"
-
-
 _LOST = (ConnectionClosedError, ConnectionDrainingError, OSError)
-_FOREVER = 3600
 
 
 class SessionLost(Exception):
@@ -90,7 +88,8 @@ class Session:
                 await self._round_trip()
         except (SessionLost, TimeoutError):
             self.client.abort()
-        await self.client.close()
+        with contextlib.suppress(Error, OSError):  # closed is what we want
+            await self.client.close()
 
     async def watch(self) -> None:
         """Returns when the connection is lost; so it is when the server falls silent."""
@@ -143,6 +142,7 @@ class Session:
                 await question.answered
         finally:
             del self._questions[token]
+            question.forget()
         if status_of(question.answers[-1]) == _NO_RESPONDERS:
             raise NoResponders(question.subject)
         return question.answers
@@ -163,25 +163,26 @@ class Session:
             subscription = await self.client.subscribe(
                 subject, queue=queue, cb=receive, pending_bytes_limit=most_waiting_bytes
             )
-            await self._round_trip()
         except _LOST as error:
             raise SessionLost from error
-        if subject.lower() in self._denied:
-            raise Forbidden(f"The credential does not allow to listen on '{subject}'")
+        try:
+            await self._round_trip()
+            if subject.lower() in self._denied:
+                raise Forbidden(f"The credential does not allow to listen on '{subject}'")
+        except BaseException:
+            with contextlib.suppress(Error, OSError):
+                await subscription.unsubscribe()
+            raise
         return subscription
 
     async def _round_trip(self) -> None:
         """Returns when the server has read all that was sent. Raises SessionLost."""
-        flush = asyncio.ensure_future(self.client.flush(timeout=_FOREVER))
-        try:
-            await asyncio.wait((flush, self.lost), return_when=asyncio.FIRST_COMPLETED)
-            if not flush.done():
-                raise SessionLost
-            flush.result()
-        except _LOST as error:
-            raise SessionLost from error
-        finally:
-            flush.cancel()
+        if self.lost.done():
+            raise SessionLost
+        pong = await self.client.ping()
+        await asyncio.wait((pong, self.lost), return_when=asyncio.FIRST_COMPLETED)
+        if not pong.done():
+            raise SessionLost
 
     async def _answered(self, message: Msg) -> None:
         question = self._questions.get(message.subject[len(self._inbox) :])
@@ -242,3 +243,8 @@ class _Question:
     def fail(self, error: Exception) -> None:
         if not self.answered.done():
             self.answered.set_exception(error)
+
+    def forget(self) -> None:
+        """Nobody waits any more; an error that came too late is no news."""
+        if self.answered.done() and not self.answered.cancelled():
+            self.answered.exception()

@@ -14,7 +14,7 @@ from penstock.bus.session import Session
 
 _log = structlog.get_logger(__name__)
 _WAITING = 1024
-_DRAIN_SECONDS = 10.0
+_DRAIN_SECONDS = 5.0
 
 Handler = Callable[[Received], Awaitable[None]]
 
@@ -54,7 +54,7 @@ class Subscription:
         self._current = await session.subscribe(self.subject, self._waiting.put, self._queue_group)
 
     async def detach(self) -> None:
-        """Ends the subscription at the server; the workers get 10 s for what has been received."""
+        """Ends the subscription at the server; the workers get 5 s for what has been received."""
         try:
             async with asyncio.timeout(_DRAIN_SECONDS):
                 await self._drain()
@@ -78,8 +78,21 @@ class Subscription:
             message = await self._waiting.get()
             try:
                 await self._handler(Received.of(message))
+            except asyncio.CancelledError as error:
+                if is_cancelled():
+                    raise
+                self._failed(message, error)
             except Exception as error:  # noqa: BLE001 - one bad message must not end the subscription
-                self.failures += 1
-                _log.error("bus handler failed", subject=message.subject, exc_info=error)
+                self._failed(message, error)
             finally:
                 self._waiting.task_done()
+
+    def _failed(self, message: Msg, error: BaseException) -> None:
+        self.failures += 1
+        _log.error("bus handler failed", subject=message.subject, exc_info=error)
+
+
+def is_cancelled() -> bool:
+    """Whether the running task itself is being cancelled, rather than something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
