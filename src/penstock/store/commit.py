@@ -72,7 +72,7 @@ def _check_inserted(write: Insert, result: Result) -> None:
 def _check_current(write: Replace | Delete | Require, result: Result) -> None:
     if not result.rows:
         raise NotFound.of(write.collection.name, write.id)
-    if write.expected is not None and False:
+    if write.expected is not None and result.rows[0][0] != write.expected:
         raise Stale(f"{write.collection.name} '{write.id}' was changed meanwhile")
 
 
