@@ -20,7 +20,7 @@ class ClosedLedgers:
     async def of(self, agents: Iterable[UUID]) -> set[UUID]:
         """Those of the agents whose ledger is closed."""
         wanted = set(agents)
-        known = [agent for agent in await self._directory.agents() if agent.id in wanted]
+        known = [agent for agent in await self._directory.agents(fresh=True) if agent.id in wanted]
         return {agent.id for agent in known if await self.is_closed(agent)}
 
     async def is_closed(self, agent: KnownAgent) -> bool:

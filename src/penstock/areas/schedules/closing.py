@@ -44,7 +44,7 @@ class LedgerClosing:
     async def close_all(self) -> None:
         """Closes what is due to be closed; any number of replicas may do so."""
         waited = self._clock.now() - self._policy.close_after
-        for agent in await self._directory.agents():
+        for agent in await self._directory.agents(fresh=True):
             if not agent.works and agent.since <= waited and not await self._closed.is_closed(agent):
                 await self._close(agent)
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import structlog
 
 from penstock.areas.schedules.model import SCHEDULES
+from penstock.areas.schedules.policy import SchedulePolicy
 from penstock.bus.bus import Bus
 from penstock.bus.naming import stream_key
 from penstock.bus.streams import Streams, StreamSpec
@@ -20,7 +21,6 @@ _KEEP = timedelta(days=30)
 _BYTES = 64 * 1024 * 1024
 # Long enough for a server that died to be started again, so that what it repeats is stored once.
 _DUPLICATES = timedelta(minutes=10)
-_YOUNG = timedelta(minutes=10)
 
 
 def stream_of(schedule: str) -> str:
@@ -36,10 +36,11 @@ def subject_of(stream: str) -> str:
 class ScheduleStreams:
     """Makes, removes and repairs them. A schedule and its stream cannot be committed together."""
 
-    def __init__(self, bus: Bus, store: Store, clock: Clock) -> None:
+    def __init__(self, bus: Bus, store: Store, clock: Clock, policy: SchedulePolicy) -> None:
         self._streams = Streams(bus)
         self._store = store
         self._clock = clock
+        self._orphan_after = policy.orphan_after
 
     async def ensure(self, schedule: str) -> None:
         """Makes the schedule's stream when there is none."""
@@ -73,7 +74,7 @@ class ScheduleStreams:
             await self.ensure(wanted[stream])
         keys = {name_key(stream) for stream in wanted}
         for stream, created in found.items():
-            if name_key(stream) not in keys and self._clock.now() - created > _YOUNG:
+            if name_key(stream) not in keys and self._clock.now() - created > self._orphan_after:
                 await self._remove_orphan(stream)
 
     async def _remove_orphan(self, stream: str) -> None:
