@@ -21,7 +21,7 @@ from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
 from penstock.store.definition import Collection, Journal
 from penstock.store.store import Document, Where
-from penstock.store.write import Append, Delete, Insert, Replace, Write
+from penstock.store.write import Append, Delete, Insert, Replace, Require, Write
 from tests.conformance.conftest import Database
 from tests.conformance.library import BOOKS, LOANS, Book, Loan
 
@@ -71,12 +71,14 @@ class Model:
             case Delete():
                 self._current(write)
                 del self.rows[write.id]
+            case Require():
+                self._current(write)
             case Append():
                 for entry in write.entries:
                     assert isinstance(entry, Loan)
                     self.loans.setdefault(entry.id, entry)
 
-    def _current(self, write: Replace | Delete) -> Row:
+    def _current(self, write: Replace | Delete | Require) -> Row:
         row = self.rows.get(write.id)
         if row is None:
             raise NotFound
@@ -194,6 +196,7 @@ class StoreMachine(RuleBasedStateMachine):
             st.builds(self._insert, books, expiries, seals),
             st.builds(self._replace, books, tags, expiries, seals, st.booleans()),
             st.builds(lambda id, tag: Delete(self._books, id, self._now, tag), ids, tags),
+            st.builds(lambda id, tag: Require(self._books, id, tag), ids, tags),
             st.builds(lambda entries: Append(self._loans, entries), st.lists(loans, max_size=2)),
         )
 

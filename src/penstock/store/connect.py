@@ -26,8 +26,14 @@ def store_for(url: str, clock: Clock | None = None) -> Store:
         match parts.scheme:
             case "sqlite" if not parts.netloc and len(parts.path) > 1 and not (parts.query or parts.fragment):
                 return SqliteStore(Path(unquote(parts.path[1:])), clock)
-            case "postgresql" | "postgres" if conninfo_to_dict(url):
+            case "postgresql" | "postgres" if _has_good_ports(url):
                 return PostgresStore(url, clock)
     except (ValueError, psycopg.ProgrammingError):
         pass  # their texts repeat the URL
     raise Invalid.one(SETTING, _ALLOWED)
+
+
+def _has_good_ports(url: str) -> bool:
+    """Raises psycopg.ProgrammingError for what libpq cannot parse; ports it looks at only when it connects."""
+    ports = str(conninfo_to_dict(url).get("port", ""))
+    return all(port.isdecimal() or not port for port in ports.split(","))
