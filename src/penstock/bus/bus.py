@@ -25,7 +25,6 @@ T = TypeVar("T")
 PUBLISH_SECONDS = 10.0
 _ATTEMPT_SECONDS = 5.0
 _PAUSE = 0.1
-_NOBODY_SECONDS = 2.0  # how long a stream may be without a leader before "nobody stores this" is believed
 IN_FLIGHT = 64
 
 Responder = Callable[[Received], Awaitable[bytes | Answer]]
@@ -227,18 +226,17 @@ class Bus:
         """Repeats a request that may safely be repeated until it is answered."""
         now = asyncio.get_running_loop().time
         deadline = now() + timeout
-        nobody_until = now() + _NOBODY_SECONDS
         while True:
             session = await self._connection.session(deadline)
             try:
                 return await attempt(session, min(_ATTEMPT_SECONDS, max(deadline - now(), 0.001)))
             except (SessionLost, TimeoutError):
-                pass
+                reason = "The bus does not answer"
             except NoResponders:
-                if now() > nobody_until:
-                    raise Unavailable(f"Nothing stores or serves '{subject}'") from None
+                # Also while a cluster elects the stream's leader, which takes seconds.
+                reason = f"Nothing stores or serves '{subject}'"
             if now() + _PAUSE > deadline:
-                raise Unavailable("The bus does not answer")
+                raise Unavailable(reason)
             await asyncio.sleep(_PAUSE)
 
 

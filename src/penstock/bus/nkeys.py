@@ -41,7 +41,7 @@ class NKey:
         """Reads a seed like `SU...`. Raises ValueError, without the seed, when it is damaged."""
         body = _unpack(seed)
         if len(body) != _KEY_BYTES + 2 or body[0] & 0b11111000 != _SEED:
-            raise ValueError("not an NATS seed")
+            raise ValueError("not a NATS seed")
         return cls(NKeyRole((body[0] & 0b111) << 5 | body[1] >> 3), body[2:])
 
     @property
@@ -71,7 +71,7 @@ def _unpack(text: str) -> bytes:
     try:
         body = base64.b32decode(text + "=" * (-len(text) % 8))[:-2]
     except (binascii.Error, ValueError):
-        raise ValueError("not an NATS key") from None
+        raise ValueError("not a NATS key") from None
     if _pack(body) != text:
-        raise ValueError("an NATS key with a wrong checksum")
+        raise ValueError("a NATS key with a wrong checksum")
     return body

@@ -117,5 +117,6 @@ class Pull:
         elif status == _EXPIRED:
             self._requested -= int((message.headers or {}).get("Nats-Pending-Messages", self._requested))
         elif status != _STILL_HERE:
-            self._away = (message.headers or {}).get("Description", status)
+            description = (message.headers or {}).get("Description", "")
+            self._away = description.partition("\n")[0] or status
         self._changed.set()
