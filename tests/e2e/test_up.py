@@ -146,8 +146,15 @@ def _command(process: psutil.Process) -> str:
 async def gone(processes: list[psutil.Process]) -> None:
     """Returns when none of them runs any more."""
     async with asyncio.timeout(PATIENCE):
-        while any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in processes):
+        while any(_runs(each) for each in processes):
             await asyncio.sleep(0.05)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
