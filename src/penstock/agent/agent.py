@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import structlog
 
 from penstock.agent.access import Access
-from penstock.agent.accountant import Accountant
+from penstock.agent.accountant import tell_passed
 from penstock.agent.capabilities import CUSTOM_FILE, Capabilities
 from penstock.agent.database import Database
 from penstock.agent.folder import AgentFolder
@@ -108,7 +108,6 @@ class Agent:
         keeper = FlowKeeper(engine, ledger, runs, outbox, self._clock, self._settings.zone, identity.registered)
         reconciler = Reconciler(keeper, ledger, database, uplink, access)
         pinger = Pinger(self._settings, self._capabilities, access, uplink, engine, listener, self._clock)
-        accountant = Accountant(ledger, runs, engine, self._clock)
 
         def changed(names: list[str]) -> None:
             if not names:
@@ -118,7 +117,7 @@ class Agent:
         async with Tasks() as carriers:
             carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed))
             async with engine, Tasks() as workers:
-                workers.start(reconciler.serve(), pinger.serve(), accountant.tell_passed(), accountant.tell_unbegun())
+                workers.start(reconciler.serve(), pinger.serve(), tell_passed(ledger, self._clock))
                 await self._stop.wait()
                 _log.info("stopping")
             await runs.none_begins()

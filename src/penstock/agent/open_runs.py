@@ -35,7 +35,7 @@ class OpenRuns:
         self._database = database
         self._outbox = outbox
         self._clock = clock
-        self._ticks: dict[tuple[str, datetime], tuple[TickReport, datetime]] = {}
+        self._ticks: dict[tuple[str, datetime], TickReport] = {}
 
     async def end_all(self) -> int:
         """Tells the end of what an earlier run of the agent left open; answers how many runs that were."""
@@ -68,8 +68,7 @@ class OpenRuns:
 
     def fire(self, ticks: Iterable[TickReport]) -> None:
         """The ticks that were expected fire now."""
-        now = self._clock.now()
-        self._ticks.update({(tick.flow, tick.due): (tick, now) for tick in ticks})
+        self._ticks.update({(tick.flow, tick.due): tick for tick in ticks})
 
     async def started(self, run: CommandRun, schedule: str | None) -> None:
         """Returns when it is on disk that the run begins."""
@@ -120,10 +119,6 @@ class OpenRuns:
 
         self._outbox.post(write, 1)
 
-    def waiting(self, since: datetime) -> set[str]:
-        """The flows with a tick that fired before `since` and whose run has not begun."""
-        return {flow for (flow, _), (_, fired) in self._ticks.items() if fired < since}
-
     async def never_began(self, flow: str, error: str) -> None:
         """Tells that the ticks of the flow which still wait for their run will have none."""
         await self._close([key for key in self._ticks if key[0] == flow], error)
@@ -134,7 +129,7 @@ class OpenRuns:
 
     async def _close(self, keys: Sequence[tuple[str, datetime]], error: str) -> None:
         now = self._clock.now()
-        entries = [_without_run(self._ticks.pop(key)[0], now, error) for key in keys]
+        entries = [_without_run(self._ticks.pop(key), now, error) for key in keys]
         if not entries:
             return
 
