@@ -62,6 +62,8 @@ def _route(operation: Operation, authentication: Authentication) -> HTTPRouteHan
     async def serve(request: HttpRequest) -> ASGIApp:
         call = _call(request)
         try:
+            if call.method != declaration.method:
+                raise _nothing_at(call.path)
             if declaration.roles:
                 call.actor = await authentication.actor(call.headers)
             answer = await operation(call)
@@ -71,7 +73,8 @@ def _route(operation: Operation, authentication: Authentication) -> HTTPRouteHan
 
     return HTTPRouteHandler(
         re.sub(r"\{(\w+)\}", r"{\1:str}", declaration.path),
-        http_method=HttpMethod(declaration.method),
+        # A path of parameters alone matches what is served nowhere; other methods there are answered as unknown paths.
+        http_method=list(HttpMethod) if declaration.path.startswith("/{") else HttpMethod(declaration.method),
         name=f"{declaration.method} {declaration.path}",
         status_code=declaration.status,
     )(serve)
@@ -148,10 +151,8 @@ def _error_response(answer: Answer) -> Response[bytes]:
 
 
 def _framework_error(request: HttpRequest, error: HTTPException) -> Response[bytes]:
-    if isinstance(error, NotFoundException) or _hits_only_the_last_resort(request, error):
-        return _error_response(
-            answer_for(NotFound(f"nothing is served at {request.scope['path']}"), request_id(request))
-        )
+    if isinstance(error, NotFoundException):
+        return _error_response(answer_for(_nothing_at(request.scope["path"]), request_id(request)))
     if isinstance(error, MethodNotAllowedException):
         allowed = tuple((error.headers or {}).items())
         title = "The method is not allowed here"
@@ -160,9 +161,8 @@ def _framework_error(request: HttpRequest, error: HTTPException) -> Response[byt
     return _error_response(problem(error.status_code, code, error.detail, instance=request_id(request)))
 
 
-def _hits_only_the_last_resort(request: HttpRequest, error: HTTPException) -> bool:
-    # `DELETE /{username}/{keyname}` matches every two-segment path; for other methods such a path is unknown.
-    return isinstance(error, MethodNotAllowedException) and request.scope.get("path_template", "").startswith("/{")
+def _nothing_at(path: str) -> NotFound:
+    return NotFound(f"nothing is served at {path}")
 
 
 def _unexpected_error(request: HttpRequest, error: Exception) -> Response[bytes]:
