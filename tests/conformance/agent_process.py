@@ -12,11 +12,15 @@ from tests.conformance.agent_servers import Servers
 
 
 class AgentProcess:
-    """environment: the settings, each without its PENSTOCK_AGENT_ prefix."""
+    """An agent in `folder`; its log is beside the folder.
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    settings: without their PENSTOCK_AGENT_ prefix. environment: other variables.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         self.folder = folder
-        self._environment = environment
+        self.settings = settings
+        self.environment: dict[str, str] = {}
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -24,14 +28,27 @@ class AgentProcess:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self, **more: str) -> None:
-        settings = {**self._environment, **more}
-        with (self.folder.parent / "agent.log").open("ab") as log:
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def _log(self) -> Path:
+        return self.folder.parent / "agent.log"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment that it runs in."""
+        settings = {f"PENSTOCK_AGENT_{name}": value for name, value in self.settings.items()}
+        return {**os.environ, **self.environment, **settings}
+
+    async def start(self) -> None:
+        with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 "penstock.agent",
-                env={**os.environ, **{f"PENSTOCK_AGENT_{name}": value for name, value in settings.items()}},
+                env=self.variables,
                 cwd=self.folder.parent,
                 stderr=log,
             )
@@ -51,19 +68,26 @@ class AgentProcess:
         os.kill(self.pid, signal.SIGKILL)
         await self.ended()
 
-    @property
-    def log(self) -> str:
-        return (self.folder.parent / "agent.log").read_text()
+    async def end(self) -> None:
+        """Sees to it that it has ended."""
+        if self._process is not None and self._process.returncode is None:
+            await self.kill()
 
 
 @asynccontextmanager
 async def agent_process(servers: Servers, folder: Path, **settings: str) -> AsyncIterator[AgentProcess]:
-    """A started agent that registers with the first token; it has ended when the context is left."""
-    environment = {"SERVER": servers.address, "FOLDER": str(folder), "TOKEN": "token-1", "NAME": "test-agent"}
-    process = AgentProcess(folder, {**environment, **settings})
-    await process.start()
+    """An agent that has the first token, not started yet; it has ended when the context is left."""
+    default = {"SERVER": servers.address, "FOLDER": str(folder), "TOKEN": "token-1", "NAME": "test-agent"}
+    process = AgentProcess(folder, {**default, **settings})
     try:
         yield process
     finally:
-        if process._process is not None and process._process.returncode is None:
-            await process.kill()
+        await process.end()
+
+
+@asynccontextmanager
+async def running_agent(servers: Servers, folder: Path, **settings: str) -> AsyncIterator[AgentProcess]:
+    """A started agent; it has ended when the context is left."""
+    async with agent_process(servers, folder, **settings) as process:
+        await process.start()
+        yield process

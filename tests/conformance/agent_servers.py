@@ -104,6 +104,7 @@ class Servers:
         self.variable_questions: list[list[str]] = []
         self.digests = 0
         self.bus_lives = timedelta(hours=1)
+        self.resync_seconds = RESYNC_SECONDS
         self.bus_servers = [nats.url]
         self.refusal: int | None = None
         self.forge = False
@@ -192,7 +193,7 @@ class Servers:
             bus_expires=expires,
             server_key=self.signer.public_key,
             ping_seconds=PING_SECONDS,
-            resync_seconds=RESYNC_SECONDS,
+            resync_seconds=self.resync_seconds,
         )
         return _json(encode(document).decode())
 

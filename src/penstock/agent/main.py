@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 
 import structlog
@@ -23,6 +24,7 @@ STOPPED, BAD_SETTINGS, REFUSED, FOLDER_UNUSABLE = 0, 2, 3, 4
 """Exit codes; any other error gives 1."""
 
 _PR_SET_PDEATHSIG = 1
+_LONGEST_STOP_SECONDS = 9.5
 _CODES: dict[type[PenstockError], int] = {
     Invalid: BAD_SETTINGS,
     Refused: REFUSED,
@@ -55,11 +57,26 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
 
 async def _run(settings: AgentSettings) -> None:
     agent = Agent(settings)
+    last_resort = threading.Timer(_LONGEST_STOP_SECONDS, _give_up)
+    last_resort.daemon = True
+
+    def stop() -> None:
+        if not last_resort.is_alive():
+            last_resort.start()
+        agent.stop()
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, agent.stop)
+        loop.add_signal_handler(number, stop)
     await agent.run()
+    last_resort.cancel()
     _log.info("stopped")
+
+
+def _give_up() -> None:
+    """Ends the process when a disk or a loop that does not answer holds up the stop; the watchdog sees to the rest."""
+    _log.error("the agent did not stop in time and ends at once")
+    os._exit(1)
 
 
 def _die_with_parent() -> None:

@@ -27,6 +27,7 @@ class VariableSource:
 
     async def resolve(self, name: str) -> Variable:
         """Raises NotFound when there is no such variable, Unavailable when it was never heard and nobody answers."""
+        name = str(name)  # flows pass their own kind of text, which no message takes
         if not self._is_fresh(name):
             try:
                 await self._ask(name)
