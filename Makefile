@@ -43,3 +43,6 @@ clean: ## Remove the environment and caches, never the data folder
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@ .venv/run.stamp
+
+docs: .venv/dev.stamp ## Write docs/reference and the golden files anew from the code
+	PENSTOCK_WRITE_GOLDEN=1 $(BIN)/python -m pytest tests/golden

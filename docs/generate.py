@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import click
+
 _NOTE = "<!-- Made from the code by `make docs`; do not edit. -->\n"
 
 
@@ -13,8 +15,8 @@ def api_reference(document: Mapping[str, Any]) -> str:
         for method, operation in item.items():
             by_area.setdefault(operation["tags"][0], []).append(_operation(method.upper(), path, operation))
     sections = [f"## {area}\n\n" + "\n".join(entries) for area, entries in sorted(by_area.items())]
-    head = f"{_NOTE}\n# API\n\n{document['info']['description']}\n\nThe same, to try out: `/docs` on a running server.\n\n"
-    return head + "\n".join(sections)
+    about = f"{document['info']['description']}\n\nThe same, to try out: `/docs` on a running server."
+    return f"{_NOTE}\n# API\n\n{about}\n\n" + "\n".join(sections)
 
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
@@ -52,6 +54,8 @@ def _schema(schema: Mapping[str, Any]) -> str:
         return f"`{schema['$ref'].rsplit('/', 1)[1]}`"
     if schema.get("type") == "array":
         return f"a list of {_schema(schema['items'])}"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
     return f"`{schema.get('format') or schema.get('type', 'any')}`"
 
 
@@ -73,3 +77,15 @@ def _kind(name: str, schema: Mapping[str, Any]) -> str:
         need = "yes" if field in required else f"no, `{kind['default']!r}`" if "default" in kind else "no"
         rows.append(f"| `{field}` | {_schema(kind)} | {need} | {kind.get('description', '')} |")
     return "\n".join([f"## {name}", "", schema.get("description", ""), "", *rows, ""])
+
+
+def cli_reference(group: click.Group) -> str:
+    """Each command as `--help` shows it."""
+    context = click.Context(group, info_name="penstock", terminal_width=100)
+    pages = [f"## penstock\n\n```text\n{group.get_help(context)}\n```\n"]
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is not None:
+            inner = click.Context(command, info_name=name, parent=context, terminal_width=100)
+            pages.append(f"## penstock {name}\n\n```text\n{command.get_help(inner)}\n```\n")
+    return f"{_NOTE}\n# Command line\n\n" + "\n".join(pages)

@@ -1,30 +1,20 @@
-"""The OpenAPI document and the route list, compared with the files kept here.
-
-After an intended change: `PENSTOCK_WRITE_GOLDEN=1 make test`, and read the difference before committing it.
-"""
+"""The OpenAPI document and the route list, compared with the files kept here."""
 
 import json
-import os
 from pathlib import Path
 
 import jsonschema
 from httpx import Response
 
 from tests.application import Application
+from tests.golden.kept import assert_kept
 
 FOLDER = Path(__file__).parent
 
 
-def compare(name: str, found: str) -> None:
-    path = FOLDER / name
-    if os.environ.get("PENSTOCK_WRITE_GOLDEN"):
-        path.write_text(found)
-    assert found == path.read_text(), f"{name} changed"
-
-
 async def test_the_openapi_document_is_the_one_kept(application: Application) -> None:
     document = (await application.anonymous.get("/openapi.json")).json()
-    compare("openapi.json", json.dumps(document, indent=1, sort_keys=True) + "\n")
+    assert_kept(FOLDER / "openapi.json", json.dumps(document, indent=1, sort_keys=True) + "\n")
 
 
 async def test_the_route_list_is_the_one_kept(application: Application) -> None:
@@ -32,7 +22,7 @@ async def test_the_route_list_is_the_one_kept(application: Application) -> None:
         f"{d.method:7}{d.path}  {','.join(d.roles) or 'open'}{'  beyond' if d.beyond else ''}"
         for d in (operation.declaration for operation in application.platform.operations)
     ]
-    compare("routes.txt", "\n".join(sorted(lines, key=lambda line: line[7:])) + "\n")
+    assert_kept(FOLDER / "routes.txt", "\n".join(sorted(lines, key=lambda line: line[7:])) + "\n")
 
 
 async def test_every_reference_in_the_document_is_defined(application: Application) -> None:
