@@ -220,7 +220,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def _document(row: Row) -> Document:
-    return Document(row.book.key, str(row.book.e_tag), encode(row.book))
+    return Document(str(row.book.id), str(row.book.e_tag), encode(row.book))
 
 
 def test_every_history_of_commits_ends_as_in_the_model(database: Database) -> None:

@@ -26,7 +26,7 @@ class DocumentTable:
         self.collection = collection
         self._mark = dialect.mark
         self._row_lock = dialect.row_lock
-        self._ascending = f"ASC{dialect.nulls_first}"
+        self._nulls_first = dialect.nulls_first
         self._table = f'"{collection.name}"'
         self._columns = {column.name: column for column in collection.columns}
         self._unique = [column for column in collection.columns if column.unique]
@@ -124,13 +124,17 @@ class DocumentTable:
 
     def list(self, where: Sequence[Where], now: int, skip: int, limit: int, order: str | None) -> Statement:
         terms, params = self._conditions.sql(where)
-        by = "created_at DESC, seq DESC"
-        if order is not None:
-            by = f"{self._conditions.name(order)} {self._ascending}, created_at, seq"
+        by = "created_at DESC, seq DESC" if order is None else self._ascending(order)
         return Statement(
             f"{self._select}{_and(terms)} ORDER BY {by} LIMIT {self._mark} OFFSET {self._mark}",
             (now, *params, limit, skip),
         )
+
+    def _ascending(self, order: str) -> str:
+        """The order of the column's index."""
+        column = self._columns.get(order)
+        ties = "seq" if column is not None and column.unique else "created_at, seq"
+        return f"{self._conditions.name(order)} ASC{self._nulls_first}, {ties}"
 
     def count(self, where: Sequence[Where], now: int) -> Statement:
         terms, params = self._conditions.sql(where)

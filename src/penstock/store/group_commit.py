@@ -92,19 +92,25 @@ class GroupCommit:
         return jobs
 
     def _commit(self, jobs: list[_Job[Any]]) -> None:
-        connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("BEGIN IMMEDIATE")
             for job in jobs:
                 self._attempt(job)
-            connection.execute("COMMIT")
+            self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             # What the commit did not make durable never happened, refusals that were decided upon it included.
             _log.error("commit failed", error=str(error), jobs=len(jobs))
             for job in jobs:
                 job.error = away(error) or error
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        if not self._connection.in_transaction:  # SQLite did so itself
+            return
+        try:
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            _log.error("rollback failed", error=str(error))
 
     def _attempt(self, job: _Job[Any]) -> None:
         connection = self._connection

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import structlog
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import AsyncConnectionPool
 
 from penstock.kernel.clock import Clock, SystemClock
@@ -22,6 +23,15 @@ from penstock.store.upgrade import SETTING, Upgrade
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 _log = structlog.get_logger(__name__)
 _UPGRADE_LOCK = 0x50454E53544F434B  # any number that all replicas agree on
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": 5,
+    # A server whose machine vanished is noticed within half a minute.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 _TRIES = 10
 _AWAY = (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction)
 _AGAIN = (errors.DeadlockDetected, errors.SerializationFailure)
@@ -33,21 +43,15 @@ class PostgresStore(SqlStore):
     """A Store in one database, in the schema that its connections create tables in.
 
     connections: at most as many are open at once.
+    url: its options win over those set here.
     patience: seconds to wait for a connection before the database counts as away.
     """
 
     def __init__(self, url: str, clock: Clock | None = None, connections: int = 10, patience: float = 3.0) -> None:
         super().__init__(POSTGRES, clock or SystemClock())
         self._url = url
-        self._options: dict[str, Any] = {
-            "autocommit": True,
-            "connect_timeout": 5,
-            # A server whose machine vanished is noticed within half a minute.
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 3,
-            "tcp_user_timeout": 25_000,
-        }
+        given = conninfo_to_dict(url)
+        self._options = {name: value for name, value in _OPTIONS.items() if name not in given}
         self._connections = connections
         self._patience = patience
         self._pool: AsyncConnectionPool[Connection] | None = None

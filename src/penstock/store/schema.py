@@ -131,7 +131,7 @@ def _create_index(dialect: Dialect, definition: Collection[Any] | Journal[Any], 
     if isinstance(definition, Journal):
         return f'CREATE INDEX "{index}" ON "{table}" ({name}, at, seq)'
     if column.unique:
-        return f'CREATE UNIQUE INDEX "{index}" ON "{table}" ({name}) {_LIVE}'
+        return f'CREATE UNIQUE INDEX "{index}" ON "{table}" ({name} ASC{dialect.nulls_first}) {_LIVE}'
     # One index serves both orders of a list: by this column, and newest first among equal values.
     return f'CREATE INDEX "{index}" ON "{table}" ({name} ASC{dialect.nulls_first}, created_at, seq) {_LIVE}'
 

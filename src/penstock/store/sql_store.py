@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import starmap
 from typing import Any
 from uuid import UUID
 
@@ -53,7 +54,7 @@ class SqlStore(ABC):
 
     async def get(self, collection: Collection[Any], id: UUID) -> Document | None:
         rows = await self._point(self._catalog.table(collection).get(id, self._now()))
-        return _document(rows[0]) if rows else None
+        return Document(*rows[0]) if rows else None
 
     async def find(self, collection: Collection[Any], column: str, value: Value) -> Document | None:
         try:
@@ -61,7 +62,7 @@ class SqlStore(ABC):
         except Invalid:  # what no column can hold, no document has
             return None
         rows = await self._point(statement)
-        return _document(rows[0]) if rows else None
+        return Document(*rows[0]) if rows else None
 
     async def sealed(self, collection: Collection[Any], id: UUID) -> bytes | None:
         rows = await self._point(self._catalog.table(collection).sealed(id, self._now()))
@@ -77,7 +78,7 @@ class SqlStore(ABC):
         order: str | None = None,
     ) -> Documents:
         statement = self._catalog.table(collection).list(where, self._now(), skip, limit, order)
-        return [_document(row) for row in await self._scan(statement)]
+        return list(starmap(Document, await self._scan(statement)))
 
     async def count(self, collection: Collection[Any], where: Sequence[Where] = ()) -> int:
         return _number(await self._scan(self._catalog.table(collection).count(where, self._now())))
@@ -131,11 +132,6 @@ class SqlStore(ABC):
 def _changed(statement: Statement) -> Steps[int]:
     result = yield statement
     return result.changed
-
-
-def _document(row: tuple[Any, ...]) -> Document:
-    id, e_tag, body = row
-    return Document(UUID(id), e_tag, body)
 
 
 def _number(rows: Found) -> int:

