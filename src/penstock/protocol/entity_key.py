@@ -1,7 +1,7 @@
 """Entities in their key-value bucket: the key that a type and an id make, and back.
 
 `device` and `lamp-1` are the key `device.lamp-1`. What a key cannot hold is written as `=` and two hexadecimal
-digits per byte of its UTF-8: `a.b` is `a=2Eb`. So keys are readable with NATS' own tools, and no two entities share one.
+digits per byte of its UTF-8: `a.b` is `a=2Eb`. NATS' own tools can read such keys, and no two entities share one.
 """
 
 import re
@@ -34,7 +34,7 @@ def entity_key(type: str, id: str) -> str:
 
 def key_token(text: str) -> str:
     """A type or an id as its part of the key. Raises UnicodeEncodeError for lone surrogates."""
-    return _OTHER.sub(lambda match: b"=%02X" % match[0], text.encode()).decode()
+    return _OTHER.sub(lambda match: b"=%02X" % ord(match[0]), text.encode()).decode()
 
 
 def entity_of(key: str) -> tuple[str, str] | None:
@@ -56,7 +56,7 @@ def _checked(field: str, text: str, longest: int, errors: list[FieldError]) -> s
         return ""
     if len(token) > longest:
         errors.append(
-            FieldError(field, f"must have at most {longest} bytes; what is not A-Z a-z 0-9 - / _ counts more")
+            FieldError(field, f"must have at most {longest} bytes; all but A-Z a-z 0-9 - / _ counts threefold")
         )
     return token
 
