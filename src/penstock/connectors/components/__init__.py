@@ -1,0 +1,1 @@
+"""Component kinds, one file each."""

@@ -1,0 +1,1 @@
+"""Endpoint kinds, one file each."""

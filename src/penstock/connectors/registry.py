@@ -1,0 +1,179 @@
+"""The one list of all kinds of components, endpoints and event sources: the built-in ones and those of installed
+packages (entry points of the group `penstock.connectors`)."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NamedTuple
+
+import msgspec
+import structlog
+
+from penstock.connectors.address_guard import AddressGuard
+from penstock.connectors.component import ComponentKind
+from penstock.connectors.endpoint import EndpointKind
+from penstock.connectors.kind import Kind
+from penstock.connectors.reference import names_in, without_unknown
+from penstock.connectors.source import SourceKind
+from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.validation import from_builtins
+
+log = structlog.get_logger(__name__)
+
+ENTRY_POINTS = "penstock.connectors"
+BUILT_IN = "penstock"
+
+
+class Family(StrEnum):
+    """What a kind is for; the value is the folder of the built-in ones."""
+
+    COMPONENT = "components"
+    ENDPOINT = "endpoints"
+    SOURCE = "sources"
+
+
+_BASES: dict[Family, type[Kind]] = {
+    Family.COMPONENT: ComponentKind,
+    Family.ENDPOINT: EndpointKind,
+    Family.SOURCE: SourceKind,
+}
+
+
+class Registered(NamedTuple):
+    """A kind, and the distribution that brings it: its name, `penstock` for the built-in ones, and version."""
+
+    kind: type[Kind]
+    package: str
+    package_version: str
+
+
+class Registry:
+    """Kinds by family and identifier; identifiers are compared without case."""
+
+    def __init__(self, registered: Iterable[Registered]) -> None:
+        """Raises TypeError when two kinds of a family have one identifier, or a kind has no family."""
+        self._kinds: dict[Family, dict[str, Registered]] = {family: {} for family in Family}
+        for each in registered:
+            known = self._kinds[_family(each.kind)]
+            key = each.kind.identifier.casefold()
+            if not key or key in known:
+                raise TypeError(f"{each.kind.__qualname__}: the identifier '{each.kind.identifier}' is empty or taken")
+            known[key] = each
+
+    def find(self, family: Family, identifier: str) -> type[Kind] | None:
+        found = self._kinds[family].get(identifier.casefold())
+        return found.kind if found else None
+
+    def all(self, family: Family) -> Sequence[Registered]:
+        """By identifier."""
+        return [each for _, each in sorted(self._kinds[family].items())]
+
+    def kind(self, family: Family, identifier: str | None, version: str | None) -> type[Kind]:
+        """The kind of that identifier and version. Raises Invalid naming `Type`, with the known ones, or `Version`."""
+        kind = self.find(family, identifier or "")
+        if kind is None:
+            known = ", ".join(each.kind.identifier for each in self.all(family))
+            raise Invalid.one("Type", f"must be one of {known}")
+        if not kind.takes(version):
+            raise Invalid.one("Version", f"must be {kind.version} for the type {kind.identifier}")
+        return kind
+
+    async def check(
+        self,
+        family: Family,
+        identifier: str | None,
+        version: str | None,
+        configuration: str | None,
+        guard: AddressGuard | None = None,
+    ) -> type[Kind]:
+        """Checks one use of a kind, as far as that can be done before `{{var:NAME}}` in it is replaced.
+
+        configuration: a JSON object; none is an empty one. guard: also checks the addresses that it connects to.
+        Answers the kind. Raises Invalid with fields `Type`, `Version`, or `Configuration` and the path in it.
+        """
+        kind = self.kind(family, identifier, version)
+        given = configuration_object(configuration)
+        try:
+            use = from_builtins(given, kind)
+            use.check()
+            if guard is not None:
+                await guard.check({field: host for field, host in use.targets().items() if not names_in(host)})
+        except Invalid as error:
+            left = without_unknown(error.errors, given)
+            if left:
+                raise _in_configuration(left) from None
+        return kind
+
+
+def built(kind: type[Kind], configuration: Any) -> Any:
+    """A use of the kind from its configuration, an object whose variables are replaced. Raises Invalid as `check`."""
+    try:
+        use = from_builtins(configuration, kind)
+        use.check()
+    except Invalid as error:
+        raise _in_configuration(error.errors) from None
+    return use
+
+
+def configuration_object(configuration: str | None) -> dict[str, Any]:
+    """The JSON object in the text; empty for none. Raises Invalid naming `Configuration`."""
+    try:
+        given = msgspec.json.decode(configuration) if configuration and configuration.strip() else {}
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise Invalid.one("Configuration", "must be a JSON object")
+    return given
+
+
+@cache
+def registry() -> Registry:
+    """The kinds of this installation. A package that cannot be loaded is logged and left out."""
+    return Registry([*_built_in(), *_installed(entry_points(group=ENTRY_POINTS))])
+
+
+def _built_in() -> Iterator[Registered]:
+    version = importlib.metadata.version("penstock")
+    for family in Family:
+        folder = f"penstock.connectors.{family}"
+        package = importlib.import_module(folder)
+        for module in pkgutil.iter_modules(package.__path__, f"{folder}."):
+            yield Registered(_declared(module.name, _BASES[family]), BUILT_IN, version)
+
+
+def _declared(module_name: str, base: type[Kind]) -> type[Kind]:
+    module = importlib.import_module(module_name)
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, base) and value.__module__ == module_name
+    ]
+    if len(own) != 1:
+        raise TypeError(f"{module_name} must declare exactly one {base.__name__}")
+    return own[0]
+
+
+def _installed(points: Iterable[EntryPoint]) -> Iterator[Registered]:
+    for point in points:
+        try:
+            kind = point.load()
+            _family(kind)
+        except Exception as error:  # noqa: BLE001 - foreign code: one bad package must not stop the platform
+            log.error("connector package cannot be loaded", entry_point=point.name, error=repr(error))
+            continue
+        distribution = point.dist
+        yield Registered(kind, distribution.name if distribution else "", distribution.version if distribution else "")
+
+
+def _family(kind: Any) -> Family:
+    for family, base in _BASES.items():
+        if isinstance(kind, type) and issubclass(kind, base):
+            return family
+    raise TypeError(f"{kind!r} is no kind of component, endpoint or event source")
+
+
+def _in_configuration(errors: Iterable[FieldError]) -> Invalid:
+    return Invalid([FieldError(f"Configuration.{e.field}" if e.field else "Configuration", e.message) for e in errors])

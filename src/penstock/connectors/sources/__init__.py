@@ -1,0 +1,1 @@
+"""Event source kinds, one file each."""
