@@ -85,3 +85,28 @@ async def test_watching_gives_what_is_there_and_each_change(bucket: Bucket) -> N
 async def test_a_key_that_would_change_the_subject_is_invalid(bucket: Bucket, key: str) -> None:
     with pytest.raises(Invalid):
         await bucket.put(key, b"")
+
+
+async def test_what_is_erased_leaves_nothing_behind(bucket: Bucket) -> None:
+    await bucket.put("k", b"1")
+    await bucket.put("other", b"1")
+    revision = await bucket.put("k", b"2")
+    with pytest.raises(Stale):
+        await bucket.erase("k", revision - 1)
+    await bucket.erase("k", revision)
+    assert (await bucket.get("k"), await bucket.history("k"), await bucket.keys()) == (None, [], ["other"])
+    assert (await bucket.info()).state.num_subjects == 1
+    await bucket.put("k", b"3")
+    assert [entry.value for entry in await bucket.history("k")] == [b"3"]
+
+
+async def test_the_newest_values_of_some_keys_come_in_pages(bucket: Bucket) -> None:
+    for key in ("a.1", "b.1", "a.2", "a.1"):
+        await bucket.put(key, key.encode())
+    await bucket.delete("a.2")
+    found = [(entry.key, entry.deleted) for entry in await bucket.newest("a.*")]
+    assert found == [("a.2", True), ("a.1", False), ("a.2", False), ("a.1", False)]
+    page = await bucket.newest("a.*", skip=1, count=2)
+    assert [(entry.key, entry.deleted) for entry in page] == found[1:3]
+    since = page[0].time
+    assert [entry.revision for entry in await bucket.newest("a.*", since=since)] == [5, 4]

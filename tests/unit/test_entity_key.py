@@ -32,7 +32,7 @@ def test_a_key_in_another_form_is_no_entitys(key: str) -> None:
 def test_every_bad_part_is_named() -> None:
     with pytest.raises(Invalid) as refusal:
         entity_key("", "\ud800")
-    assert [error.field for error in refusal.value.errors] == ["EntityType", "EntityId"]
+    assert [error.field for error in refusal.value.errors] == ["entityType", "entityId"]
 
 
 def test_what_is_too_long_in_the_key_is_refused() -> None:

@@ -115,16 +115,36 @@ class Bucket:
         """Returns the new revision. Raises Stale when `revision` is not the key's latest."""
         return await self._write(key, value, {_EXPECTED: str(revision)})
 
-    async def delete(self, key: str, revision: int | None = None) -> None:
-        """The history stays. Raises Stale when `revision` is given and not the key's latest."""
+    async def delete(self, key: str, revision: int | None = None) -> int:
+        """The history stays. Returns the revision of the deletion.
+
+        Raises Stale when `revision` is given and not the key's latest.
+        """
         expected = {} if revision is None else {_EXPECTED: str(revision)}
-        await self._write(key, b"", {_OPERATION: "DEL", **expected})
+        return await self._write(key, b"", {_OPERATION: "DEL", **expected})
+
+    async def erase(self, key: str, revision: int | None = None) -> None:
+        """Deletes the key with its history; those who watch hear of it first. Raises Stale as `delete`."""
+        deletion = await self.delete(key, revision)
+        # Up to there only: somebody may have given the key a value again.
+        await Streams(self._bus).purge(self._spec.name, self._subject(key), up_to=deletion)
 
     async def history(self, key: str) -> list[Entry]:
         """What is kept of the key, newest first, deletions included."""
-        reader = StreamReader(self._bus)
-        subject = self._subject(key)
-        return [self._entry(m) for m in await reader.newest(self._spec.name, subject=subject, count=_MOST_HISTORY)]
+        return await self.newest(_checked(key), count=_MOST_HISTORY)
+
+    async def newest(
+        self, pattern: str = ">", *, since: datetime | None = None, skip: int = 0, count: int = 100
+    ) -> list[Entry]:
+        """The newest values kept, deletions included, without the first `skip`; a page costs a few requests.
+
+        pattern: as in `keys`. since: only values written then or later.
+        """
+        subject = self._prefix + pattern
+        found = await StreamReader(self._bus).newest(
+            self._spec.name, subject=subject, since=since, skip=skip, count=count
+        )
+        return [self._entry(message) for message in found]
 
     async def keys(self, pattern: str = ">") -> list[str]:
         """Keys that have a value, in order. pattern: tokens, `*` for any one, `>` for any rest."""
@@ -178,9 +198,7 @@ class Bucket:
         return (await self._bus.publish(self._subject(key), value, headers=headers)).sequence
 
     def _subject(self, key: str) -> str:
-        if not _KEY.fullmatch(key):
-            raise Invalid.one("key", "must be tokens of A-Z a-z 0-9 - / _ = joined by dots")
-        return self._prefix + key
+        return self._prefix + _checked(key)
 
     def _entry(self, message: StoredMessage) -> Entry:
         return Entry(
@@ -190,3 +208,9 @@ class Bucket:
             time=message.time,
             deleted=_OPERATION in message.headers,
         )
+
+
+def _checked(key: str) -> str:
+    if not _KEY.fullmatch(key):
+        raise Invalid.one("key", "must be tokens of A-Z a-z 0-9 - / _ = joined by dots")
+    return key

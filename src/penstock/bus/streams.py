@@ -79,6 +79,7 @@ class StreamState(msgspec.Struct, frozen=True):
     first_seq: int = 0
     last_seq: int = 0
     consumer_count: int = 0
+    num_subjects: int = 0
 
 
 class StreamInfo(msgspec.Struct, frozen=True):
@@ -163,9 +164,15 @@ class Streams:
         except NotFound:
             return
 
-    async def purge(self, name: str, subject: str | None = None) -> None:
-        """Deletes the messages, of one subject (wildcards allowed) or all. Raises NotFound."""
-        await self._bus.api(f"STREAM.PURGE.{stream_key(name)}", {"filter": subject} if subject else None, _Done)
+    async def purge(self, name: str, subject: str | None = None, *, up_to: int | None = None) -> None:
+        """Deletes the messages, of one subject (wildcards allowed) or all, to the sequence `up_to` or to the end.
+
+        Raises NotFound.
+        """
+        wanted: dict[str, Any] = {} if up_to is None else {"seq": up_to + 1}
+        if subject is not None:
+            wanted["filter"] = subject
+        await self._bus.api(f"STREAM.PURGE.{stream_key(name)}", wanted or None, _Done)
 
     async def list(self) -> list[StreamInfo]:
         """Every stream, by name."""

@@ -20,13 +20,10 @@ _OTHER = re.compile(rb"[^-/_A-Za-z0-9]")
 _ESCAPED = re.compile(rb"=([0-9A-F]{2})")
 
 
-def entity_key(type: str, id: str) -> str:
-    """The key of an entity. Raises Invalid naming EntityType and EntityId: empty, too long, or no Unicode text."""
+def entity_key(type: str, id: str, fields: tuple[str, str] = ("entityType", "entityId")) -> str:
+    """The key of an entity. Raises Invalid naming the fields that are empty, too long, or no Unicode text."""
     errors: list[FieldError] = []
-    tokens = [
-        _checked("EntityType", type, LONGEST_TYPE, errors),
-        _checked("EntityId", id, LONGEST_ID, errors),
-    ]
+    tokens = [_checked(fields[0], type, LONGEST_TYPE, errors), _checked(fields[1], id, LONGEST_ID, errors)]
     if errors:
         raise Invalid(errors)
     return ".".join(tokens)
