@@ -59,9 +59,13 @@ def _schema(schema: Mapping[str, Any]) -> str:
     return f"`{schema.get('format') or schema.get('type', 'any')}`"
 
 
-def settings_reference(defaults: str) -> str:
-    """The commented defaults as they are."""
-    return f"{_NOTE}\n# Settings\n\n```toml\n{defaults.rstrip()}\n```\n"
+def settings_reference(server: str, agent: str) -> str:
+    """The commented defaults of both programs as they are."""
+    return (
+        f"{_NOTE}\n# Settings\n\n## Server\n\n```toml\n{server.strip()}\n```\n\n"
+        "## Agent\n\nEach is set by an environment variable: PENSTOCK_AGENT_ and the name in capitals.\n\n"
+        f"```toml\n{agent.strip()}\n```\n"
+    )
 
 
 def kinds_reference(kinds: Mapping[str, Mapping[str, Any]]) -> str:

@@ -6,6 +6,9 @@ import pytest
 
 from penstock.server.log import set_up_logs
 from tests.application import Application, running_application
+from tests.postgres import own_postgres_server, postgres_server, postgres_url
+
+__all__ = ["own_postgres_server", "postgres_server", "postgres_url"]
 
 
 @pytest.fixture(scope="session", autouse=True)

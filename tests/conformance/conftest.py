@@ -11,9 +11,7 @@ from penstock.kernel.clock import ManualClock
 from penstock.store.connect import store_for
 from penstock.store.store import Store
 from tests.conformance.library import BOOKS, LOANS
-from tests.postgres import PostgresServer, own_postgres_server, postgres_server, postgres_url
-
-__all__ = ["own_postgres_server", "postgres_server", "postgres_url"]
+from tests.postgres import PostgresServer
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from docs.generate import api_reference, cli_reference, kinds_reference, settings_reference
 
+from penstock.agent.settings import DEFAULTS
 from penstock.cli.main import cli
 from tests.application import Application
 from tests.golden.kept import assert_kept
@@ -25,7 +26,7 @@ async def test_the_page_of_configuration_kinds_is_current(application: Applicati
 
 def test_the_settings_page_is_current() -> None:
     server = (files("penstock.server") / "defaults.toml").read_text()
-    assert_kept(FOLDER / "settings.md", settings_reference(server))
+    assert_kept(FOLDER / "settings.md", settings_reference(server, DEFAULTS))
 
 
 def test_the_command_line_page_is_current() -> None:

@@ -14,6 +14,7 @@ COMMANDS = {
     "up": Entry("penstock.cli.up:up", "Run everything on this machine"),
     "serve": Entry("penstock.cli.programs:serve", "Run the control plane alone"),
     "agent": Entry("penstock.cli.programs:agent", "Run an agent alone"),
+    "invite": Entry("penstock.cli.invite:invite", "Let one more agent register"),
     "login": Entry("penstock.cli.login:login", "Sign in and keep the session"),
     "apply": Entry("penstock.cli.apply:apply", "Apply configuration documents"),
     "get": Entry("penstock.cli.get:get", "Show what there is"),

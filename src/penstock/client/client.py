@@ -16,7 +16,7 @@ import msgspec
 
 from penstock.client.credential import login_request
 from penstock.client.event_source import events_of
-from penstock.client.model import LoginResult, LogMessage, PlannedChange, StreamMessage
+from penstock.client.model import Invitation, LoginResult, LogMessage, PlannedChange, StreamMessage
 from penstock.client.problem import Unreachable, error_of
 from penstock.client.session import Session
 from penstock.client.target import Target
@@ -74,6 +74,12 @@ class Client:
     def plan(self, text: str) -> list[PlannedChange]:
         """What applying the documents would do."""
         return _decoded(self._send("POST", "/configuration/plan", text), list[PlannedChange])
+
+    def invite(self, pool: str) -> Invitation:
+        """Lets one more agent register, into the pool."""
+        with self._reaching():
+            answer = self._http.post("/agents/create", json=pool)
+        return _decoded(answer, Invitation)
 
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""

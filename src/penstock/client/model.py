@@ -24,6 +24,17 @@ class LoginResult(Answered):
         return "LoginResult(...)"
 
 
+class Invitation(Answered):
+    """What registers one agent. token: single-use, shown only here; server_baseaddress: where the agent registers."""
+
+    id: UUID
+    server_baseaddress: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Invitation(id={self.id})"
+
+
 class PlannedChange(Answered):
     """What applying one document would do. action: create, change, remove or keep."""
 
