@@ -9,6 +9,7 @@ from uuid import UUID
 from penstock.kernel.actor import Actor
 from penstock.kernel.entity import Entity
 from penstock.protocol.capability import AgentCapability
+from penstock.protocol.cloudevent import CloudEvent
 from penstock.resource.kind import ConfigurationKind
 from penstock.resource.operation import Operation
 from penstock.store.write import Write
@@ -118,6 +119,37 @@ class Variables(Protocol):
 
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
         """name -> (value, is_secret) of those that exist; names compared without case, keys as asked for."""
+        ...
+
+
+class EventPublisher(Protocol):
+    """Provided by `eventing`."""
+
+    async def publish(self, events: Sequence[CloudEvent], *, channels: Sequence[str] | None = None) -> None:
+        """Returns once the events are durably stored; they then reach every channel that subscribes to them.
+
+        An event with the source and id of one that was stored in the last two minutes is stored once.
+        channels: these names, whatever is subscribed. Raises NotFound for a channel that does not exist, Invalid for
+        data that the event's definition does not allow, Unavailable: the events may then have been stored.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class KnownChannel:
+    """A channel as other areas see it. stream: what it has to deliver. enabled: whether it is being delivered."""
+
+    id: UUID
+    name: str
+    stream: str
+    enabled: bool
+
+
+class Channels(Protocol):
+    """Provided by `eventing`."""
+
+    async def named(self, name: str) -> KnownChannel | None:
+        """The channel of this name, compared without case."""
         ...
 
 
