@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 from penstock.areas.agents.policy import AgentPolicy
+from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.identity.policy import IdentityPolicy
+from penstock.resource.operation import MIB
 from penstock.server.settings import ServerSettings
 
 
@@ -17,6 +19,10 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             resync_seconds=settings.resync_seconds,
             server_address=settings.public_url.rstrip("/"),
             bus_servers=tuple(settings.nats_public_url or servers),
+        ),
+        EntityStorePolicy(
+            max_age=timedelta(days=settings.entity_store_days) or None,
+            max_bytes=settings.entity_store_mebibytes * MIB or None,
         ),
         IdentityPolicy(
             access_token=timedelta(minutes=settings.access_token_minutes),

@@ -47,6 +47,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     ping_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
     resync_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
     local_agent_token_file: str
+    entity_store_days: Annotated[int, msgspec.Meta(ge=0, le=36500)]
+    entity_store_mebibytes: Annotated[int, msgspec.Meta(ge=0, le=2**32)]
     purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
     grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]
     log_format: Literal["auto", "json", "console"]
