@@ -12,7 +12,7 @@ from tests.conformance.agent_servers import Servers
 
 
 class AgentProcess:
-    """An agent in `folder`; its log is beside the folder.
+    """An agent in `folder`, and what it logs.
 
     settings: without their PENSTOCK_AGENT_ prefix. environment: other variables.
     """
@@ -21,20 +21,14 @@ class AgentProcess:
         self.folder = folder
         self.settings = settings
         self.environment: dict[str, str] = {}
+        self.log = ""
         self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text()
-
-    @property
-    def _log(self) -> Path:
-        return self.folder.parent / "agent.log"
 
     @property
     def variables(self) -> dict[str, str]:
@@ -43,21 +37,29 @@ class AgentProcess:
         return {**os.environ, **self.environment, **settings}
 
     async def start(self) -> None:
-        with self._log.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "penstock.agent",
-                env=self.variables,
-                cwd=self.folder.parent,
-                stderr=log,
-            )
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "penstock.agent",
+            env=self.variables,
+            cwd=self.folder.parent,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self._reader = asyncio.create_task(self._read())
 
     async def ended(self) -> int:
         """The exit code, once the process has ended."""
         assert self._process is not None
+        assert self._reader is not None
         async with asyncio.timeout(30):
+            await self._reader
             return await self._process.wait()
+
+    async def _read(self) -> None:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self.log += line.decode()
 
     async def stop(self) -> int:
         """Asks it to stop; answers the exit code."""

@@ -26,7 +26,7 @@ BATCH = "Penstock-Batch"
 """Header of a report: its number among the agent's reports of the kind. One that comes twice has the same content."""
 
 _ASK_SECONDS = 10.0
-_PUBLISH_SECONDS = 30.0
+_PUBLISH_SECONDS = 5.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
 _LOOK_SECONDS = 0.5
