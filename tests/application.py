@@ -73,6 +73,8 @@ def settings_for(folder: Path, **overrides: str) -> ServerSettings:
         "PENSTOCK_PING_SECONDS": "0.5",
         "PENSTOCK_RESYNC_SECONDS": "1",
         "PENSTOCK_GRACE_SECONDS": "1",
+        "PENSTOCK_ALLOW_PRIVATE_ADDRESSES": "true",
+        "PENSTOCK_DELIVERY_RETRY_SECONDS": "0.05,0.1,0.1,0.1",
         **overrides,
     }
     return server_settings(environment)

@@ -15,6 +15,7 @@ port = 8400
 ratio = 0.5
 open = false
 origins = []
+pauses = [1.0]
 labels = {}
 """
 
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct):
     ratio: Annotated[float, msgspec.Meta(gt=0)]
     open: bool
     origins: list[str]
+    pauses: list[Annotated[float, msgspec.Meta(ge=0)]]
     labels: dict[str, str]
     kind: Literal["json", "console"] = "json"
     address: Annotated[str, msgspec.Meta(pattern="^https?://", description="an address")] = "http://x"
@@ -46,7 +48,9 @@ def problems(**environment: str) -> dict[str, str]:
 
 
 def test_without_environment_the_defaults_hold() -> None:
-    assert read() == Settings(data="penstock-data", port=8400, ratio=0.5, open=False, origins=[], labels={})
+    assert read() == Settings(
+        data="penstock-data", port=8400, ratio=0.5, open=False, origins=[], pauses=[1.0], labels={}
+    )
 
 
 def test_the_environment_wins_over_the_defaults() -> None:
@@ -56,6 +60,7 @@ def test_the_environment_wins_over_the_defaults() -> None:
         APP_RATIO="1e-3",
         APP_OPEN="Yes",
         APP_ORIGINS="a, b,,c",
+        APP_PAUSES="0.5, 10",
         APP_LABELS="Environment=prod, Path=a=b",
         APP_URL="nats://host",
         APP_KIND="console",
@@ -67,6 +72,7 @@ def test_the_environment_wins_over_the_defaults() -> None:
         ratio=0.001,
         open=True,
         origins=["a", "b", "c"],
+        pauses=[0.5, 10.0],
         labels={"Environment": "prod", "Path": "a=b"},
         url="nats://host",
         kind="console",
@@ -88,11 +94,12 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 def test_a_value_out_of_bounds_is_refused_with_the_bounds() -> None:
-    assert problems(APP_PORT="0", APP_RATIO="0", APP_KIND="xml", APP_ADDRESS="here") == {
+    assert problems(APP_PORT="0", APP_RATIO="0", APP_KIND="xml", APP_ADDRESS="here", APP_PAUSES="1,-1") == {
         "APP_PORT": "must be at least 1 and at most 65535",
         "APP_RATIO": "must be more than 0",
         "APP_KIND": "must be one of json, console",
         "APP_ADDRESS": "must be an address",
+        "APP_PAUSES": "must be at least 0",
     }
 
 

@@ -46,6 +46,9 @@ environment_pass = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"]
 # What undelivered reports may take on disk, in MiB. When they take more, log lines are dropped first.
 outbox_mb = 512
 
+# Whether event sources may connect to private, loopback and link-local addresses.
+allow_private_addresses = false
+
 # Whether the agent ends when the process that started it does.
 with_parent = false
 
@@ -68,6 +71,7 @@ class AgentSettings(Struct, frozen=True):
     timezone: str
     environment_pass: list[str]
     outbox_mb: Annotated[int, Meta(ge=1)]
+    allow_private_addresses: bool
     with_parent: bool
     log_format: Literal["json", "console"]
     log_level: Literal["debug", "info", "warning", "error"]

@@ -29,7 +29,7 @@ def read_settings(
 ) -> S:
     """The settings as a Struct.
 
-    Field types: str, int, float, bool, Literal of texts, list[str] (`a,b`), dict[str, str] (`a=1,b=2`), each perhaps
+    Field types: str, int, float, bool, Literal of texts, lists of these (`a,b`), dict[str, str] (`a=1,b=2`), each perhaps
     optional (empty is None) or Annotated with bounds. A field that neither `defaults` nor the Struct gives a value
     must be set.
     known_elsewhere: names with the prefix that belong to other programs; one that ends with `_` stands for all
@@ -83,8 +83,6 @@ def _value(text: str, annotation: Any) -> Any:
 
 
 def _reader(shape: Shape) -> Callable[[str], Any]:
-    if shape.is_array:
-        return _list
     readers: dict[Any, Callable[[str], Any]] = {
         str: str,
         Literal: str,
@@ -93,7 +91,8 @@ def _reader(shape: Shape) -> Callable[[str], Any]:
         bool: _bool,
         dict: _map,
     }
-    return readers[shape.type]
+    read = readers[shape.type]
+    return (lambda text: [read(part) for part in _list(text)]) if shape.is_array else read
 
 
 def _int(text: str) -> int:

@@ -6,7 +6,9 @@ from typing import Any
 
 from penstock.areas.agents.policy import AgentPolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
+from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.identity.policy import IdentityPolicy
+from penstock.connectors.address_guard import AddressGuard
 from penstock.resource.operation import MIB
 from penstock.server.settings import ServerSettings
 
@@ -14,11 +16,16 @@ from penstock.server.settings import ServerSettings
 def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
     """One object per policy class that an area declares. servers: addresses of the bus as this server sees it."""
     return [
+        AddressGuard(allow_private=settings.allow_private_addresses),
         AgentPolicy(
             ping_seconds=settings.ping_seconds,
             resync_seconds=settings.resync_seconds,
             server_address=settings.public_url.rstrip("/"),
             bus_servers=tuple(settings.nats_public_url or servers),
+        ),
+        DeliveryPolicy(
+            retry_seconds=tuple(settings.delivery_retry_seconds),
+            dead_letter_age=timedelta(days=settings.dead_letter_days),
         ),
         EntityStorePolicy(
             max_age=timedelta(days=settings.entity_store_days) or None,

@@ -23,6 +23,7 @@ ELSEWHERE = frozenset(
 """Names with the prefix that agents, commands and the command line read."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+RetrySeconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +50,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     local_agent_token_file: str
     entity_store_days: Annotated[int, msgspec.Meta(ge=0, le=36500)]
     entity_store_mebibytes: Annotated[int, msgspec.Meta(ge=0, le=2**32)]
+    allow_private_addresses: bool
+    delivery_retry_seconds: list[RetrySeconds]
+    dead_letter_days: Annotated[int, msgspec.Meta(ge=1, le=3650)]
     purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
     grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]
     log_format: Literal["auto", "json", "console"]
