@@ -213,17 +213,21 @@ class Bus:
         self, subject: str, body: bytes, is_last: Callable[[Msg], bool], *, timeout: float = PUBLISH_SECONDS
     ) -> list[Msg]:
         """All answers of the server to one repeatable request, up to the one that `is_last`."""
-        return await self._repeat(
+        return await self.repeat(
             subject, timeout, lambda session, seconds: session.collect(subject, body, is_last, seconds)
         )
 
     async def _ask(self, subject: str, body: bytes, headers: Mapping[str, str] | None, timeout: float) -> Msg:
-        return await self._repeat(
+        return await self.repeat(
             subject, timeout, lambda session, seconds: session.request(subject, body, headers, seconds)
         )
 
-    async def _repeat(self, subject: str, timeout: float, attempt: Callable[[Session, float], Awaitable[T]]) -> T:
-        """Repeats a request that may safely be repeated until it is answered."""
+    async def repeat(self, subject: str, timeout: float, attempt: Callable[[Session, float], Awaitable[T]]) -> T:
+        """Repeats a request that may safely be repeated until it is answered; for the parts of the bus.
+
+        attempt: gets a session and the seconds that it may take; raises SessionLost, TimeoutError or NoResponders
+        to be called again.
+        """
         now = asyncio.get_running_loop().time
         deadline = now() + timeout
         while True:

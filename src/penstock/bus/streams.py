@@ -16,7 +16,7 @@ class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a stream should be. None is "no limit"; at a limit the oldest messages go.
 
     max_age, max_bytes, max_messages, max_per_subject: what is kept. duplicate_window: how long message
-    ids are remembered. schedules: takes scheduled messages (see `due`).
+    ids are remembered. schedules: takes scheduled messages (see `due`). atomic: takes batches (see `batch`).
     replicas: servers of the cluster that keep a copy.
     """
 
@@ -31,6 +31,7 @@ class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
     duplicate_window: timedelta = timedelta(minutes=2)
     work_queue: bool = False
     schedules: bool = False
+    atomic: bool = False
     deny_delete: bool = False
     replicas: int = 1
 
@@ -56,6 +57,7 @@ class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
             "allow_direct": True,
             "allow_msg_schedules": self.schedules,
             "allow_msg_ttl": self.schedules,
+            "allow_atomic": self.atomic,
             "deny_delete": self.deny_delete,
         }
 
