@@ -54,3 +54,12 @@ def schedule_stream(schedule: str) -> str:
 def stream_subject(stream: str) -> str:
     """Where messages of a platform stream are published."""
     return f"stream.{stream}"
+
+
+_OWN = frozenset({"agent", "to", "changed", "due", "event", "stream"})
+
+
+def is_platforms_own(subject: str) -> bool:
+    """Whether the platform or the bus itself uses the subject; nobody else may be sent there."""
+    first = subject.split(".")[0]
+    return first in _OWN or first.startswith(("$", "_"))
