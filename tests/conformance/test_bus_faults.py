@@ -199,6 +199,24 @@ async def test_a_server_that_hangs_is_given_up_and_found_again(server: EmbeddedS
         assert (await bus.publish("s.x", b"1", timeout=30)).stream == STREAM
 
 
+async def test_a_server_killed_while_messages_are_on_their_way_is_noticed_at_once(
+    server: EmbeddedServer, keys: BusKeys
+) -> None:
+    async with await Bus.connect(server.url, keys.server_user(), name="test", silence=300) as bus:
+
+        async def flood() -> None:
+            while bus.connected:
+                await bus.notify("news", bytes(2000))
+                await asyncio.sleep(0)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(30):
+                group.create_task(flood())
+            await asyncio.sleep(0.1)
+            kill(server)
+        await eventually(lambda: bus.connected)
+
+
 async def test_a_request_under_way_fails_at_once_when_the_server_dies(server: EmbeddedServer, bus: Bus) -> None:
     asked = asyncio.Event()
 

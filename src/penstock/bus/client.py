@@ -1,6 +1,7 @@
 """The NATS library's client with what it lacks against hostile messages and dead peers."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -14,12 +15,26 @@ _log = structlog.get_logger(__name__)
 class NatsClient(Client):
     """Reads on after messages that are not UTF-8 and flushes that were cancelled; pings in order; can be aborted."""
 
+    def __init__(self, on_end: Callable[[], None]) -> None:
+        """on_end: called as soon as the connection ends, for whatever reason; maybe more than once."""
+        super().__init__()
+        self._on_end = on_end
+
     def abort(self) -> None:
         """Drops the connection with all that is buffered; `close` would wait for a peer that is gone."""
-        self._pending.clear()
-        self._pending_data_size = 0
+        self._drop_buffer()
         if isinstance(self._transport, TcpTransport) and self._transport._bare_io_writer is not None:
             self._transport._bare_io_writer.transport.abort()
+
+    async def _close(self, status: int, do_cbs: bool = True) -> None:
+        # The library first writes what is buffered; with the peer gone that raises, and nobody is told of the end.
+        self._drop_buffer()
+        self._on_end()
+        await super()._close(status, do_cbs)
+
+    def _drop_buffer(self) -> None:
+        self._pending.clear()
+        self._pending_data_size = 0
 
     async def ping(self) -> asyncio.Future[bool]:
         """Sends a ping; the future is done when the server has read all that was sent before it."""

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from penstock.bus.message import Delivered
 from penstock.bus.naming import stream_key
 from penstock.bus.pull import ConsumerAway, Pull
 from penstock.bus.session import SessionLost
+from penstock.bus.streams import nanoseconds
 from penstock.bus.subscription import is_cancelled
 from penstock.kernel.errors import NotFound, PenstockError
 
@@ -43,6 +45,7 @@ class ConsumerSpec(msgspec.Struct, frozen=True, kw_only=True):
     ack_seconds: how long the messages of a replica that died wait for another. max_deliver: tries per
     message, after which it stays in the stream unhandled; None tries for ever. max_pending: messages in
     hand over all replicas; 1 keeps the stream's order even when a message has to be tried again.
+    forget_after: the server forgets the consumer when nobody asks it that long.
     """
 
     stream: str
@@ -52,6 +55,7 @@ class ConsumerSpec(msgspec.Struct, frozen=True, kw_only=True):
     ack_seconds: float = 30.0
     max_deliver: int | None = None
     max_pending: int = 1000
+    forget_after: timedelta | None = None
     description: str = ""
 
     @property
@@ -71,6 +75,7 @@ class ConsumerSpec(msgspec.Struct, frozen=True, kw_only=True):
             "ack_wait": int(self.ack_seconds * _NANOSECONDS),
             "max_deliver": -1 if self.max_deliver is None else self.max_deliver,
             "max_ack_pending": self.max_pending,
+            "inactive_threshold": nanoseconds(self.forget_after) if self.forget_after is not None else 0,
         }
 
 

@@ -44,7 +44,7 @@ class Session:
     """`lost` is done once the connection is gone; it is never made again on the same Session."""
 
     def __init__(self, name: str, inbox_prefix: str, silence: float) -> None:
-        self.client = NatsClient()
+        self.client = NatsClient(self._end)
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._name = name
         self._inbox_prefix = inbox_prefix
@@ -65,7 +65,6 @@ class Session:
                 user_jwt_cb=lambda: bytearray(credential.jwt.encode()),
                 signature_cb=lambda nonce: base64.b64encode(key.sign(nonce.encode())),
                 error_cb=self._failed,
-                closed_cb=self._closed,
                 allow_reconnect=False,
                 max_reconnect_attempts=1,
                 reconnect_time_wait=0,
@@ -99,7 +98,7 @@ class Session:
             if self.client.stats["in_msgs"] == heard and not await self._is_alive():
                 _log.warning("bus server does not answer", connection=self._name)
                 self.client.abort()
-                await self._closed()
+                self._end()
 
     async def _is_alive(self) -> bool:
         try:
@@ -208,7 +207,7 @@ class Session:
             if question.subject.lower() == subject:
                 question.fail(error)
 
-    async def _closed(self) -> None:
+    def _end(self) -> None:
         if not self.lost.done():
             self.lost.set_result(None)
         for question in self._questions.values():
