@@ -1,0 +1,41 @@
+"""The event that a finding becomes."""
+
+import hashlib
+from base64 import b64encode
+from datetime import UTC, datetime
+from urllib.parse import quote
+from uuid import UUID
+
+from penstock.connectors.source import Finding, SourceKind
+from penstock.protocol.cloudevent import CloudEvent
+
+
+def event_of(finding: Finding, use: SourceKind, name: str, id: UUID, place: str, now: datetime) -> CloudEvent:
+    """name, id: the event source's. place: where it runs, such as an agent's id.
+
+    The same finding makes an event with the same id each time. Raises Invalid when the finding makes no CloudEvent.
+    """
+    binary = isinstance(finding.data, bytes)
+    moment = (finding.time or now).astimezone(UTC)
+    return CloudEvent.from_value(
+        {
+            "specversion": "1.0",
+            "id": _event_id(id, "" if use.shared else place, finding.key),
+            "source": use.source or default_source(name),
+            "type": use.event_type or finding.type,
+            "time": moment.isoformat().replace("+00:00", "Z"),
+            "subject": finding.subject or None,
+            "datacontenttype": finding.media_type,
+            "data": None if binary else finding.data,
+            "data_base64": b64encode(finding.data).decode() if binary else None,
+        }
+    )
+
+
+def default_source(name: str) -> str:
+    """The attribute `source` of the events of an event source that names no other."""
+    return f"/eventsources/{quote(name)}"
+
+
+def _event_id(id: UUID, place: str, key: str) -> str:
+    return hashlib.blake2b("\0".join((str(id), place, key)).encode(), digest_size=16).hexdigest()
