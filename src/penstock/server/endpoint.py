@@ -1,0 +1,121 @@
+"""One path of the API as an ASGI application: its operations by method."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, cast
+from urllib.parse import unquote
+
+from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import HTTPScope, Receive, Send
+
+from penstock.kernel.errors import NotFound, PenstockError, TooLarge
+from penstock.resource.call import Call
+from penstock.resource.operation import Answer, Operation
+from penstock.server.authentication import Authentication
+from penstock.server.problem import answer_for, problem
+
+
+class Endpoint:
+    """Serves the operations of a path. HEAD is GET without the body; other methods are refused with those there are.
+
+    last_resort: the path has parameters only, so that it matches what is served nowhere; there, another method
+    is an unknown path.
+    """
+
+    def __init__(self, operations: Mapping[str, Operation], authentication: Authentication, last_resort: bool) -> None:
+        self._operations = operations
+        self._authentication = authentication
+        self._last_resort = last_resort
+
+    async def __call__(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        operation = self._operations.get("GET" if method == "HEAD" else method)
+        answer = self._refused(scope) if operation is None else await self._answer(operation, scope, receive)
+        await send_answer(answer, scope, receive, send)
+
+    async def _answer(self, operation: Operation, scope: HTTPScope, receive: Receive) -> Answer:
+        try:
+            call = _call(scope, receive)
+            if operation.declaration.roles:
+                call.actor = await self._authentication.actor(call.headers)
+            return await operation(call)
+        except PenstockError as error:
+            return answer_for(error, request_id(scope), operation.declaration.bodiless)
+
+    def _refused(self, scope: HTTPScope) -> Answer:
+        if self._last_resort:
+            return nothing_at(scope)
+        methods = self._operations.keys() | ({"HEAD"} if "GET" in self._operations else set())
+        return method_refused(scope, sorted(methods))
+
+
+def nothing_at(scope: HTTPScope) -> Answer:
+    """The answer where nothing is served."""
+    return answer_for(NotFound(f"nothing is served at {scope['path']}"), request_id(scope))
+
+
+def method_refused(scope: HTTPScope, methods: Iterable[str]) -> Answer:
+    """The answer to a method that the path does not have."""
+    allowed = (("allow", ", ".join(methods)),)
+    title = "The method is not allowed here"
+    return problem(405, "method-not-allowed", title, instance=request_id(scope), headers=allowed)
+
+
+def request_id(scope: HTTPScope) -> str:
+    """The id that the request is logged under."""
+    return cast(str, scope.get("state", {}).get("request_id", ""))
+
+
+async def send_answer(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) -> None:
+    """Sends it whole, or as its stream goes on."""
+    if answer.stream is not None:
+        # Litestar's streaming response also watches for the caller's leaving.
+        streaming = ASGIStreamingResponse(
+            iterator=cast(AsyncIterator[str | bytes], answer.stream),
+            status_code=answer.status,
+            media_type=answer.media_type,
+            headers=dict(answer.headers),
+        )
+        await streaming(scope, receive, send)
+        return
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+    if answer.media_type:
+        headers.append((b"content-type", answer.media_type.encode()))
+    headers.append((b"content-length", str(len(answer.body)).encode()))
+    body = b"" if scope["method"] == "HEAD" else answer.body
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _call(scope: HTTPScope, receive: Receive) -> Call:
+    values: Mapping[str, Any] = scope["path_params"]
+    if scope["state"].get("escaped_path"):
+        values = {name: unquote(value) for name, value in values.items()}
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    client = scope["client"]
+    return Call(
+        method=scope["method"],
+        path=scope["path"],
+        path_values=values,
+        query=scope["query_string"],
+        headers=headers,
+        read=lambda limit: _read(headers.get("content-length", ""), receive, limit),
+        client=client[0] if client else "",
+        scheme=scope["scheme"],
+        protocol=f"HTTP/{scope['http_version']}",
+    )
+
+
+async def _read(declared: str, receive: Receive, limit: int) -> bytes:
+    too_large = TooLarge(f"the body may have {limit} bytes")
+    if declared.isdigit() and int(declared) > limit:
+        raise too_large
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return body  # the caller has left; whatever is answered reaches nobody
+        body += message["body"]
+        if len(body) > limit:
+            raise too_large
+        if not message["more_body"]:
+            return body
