@@ -44,6 +44,7 @@ async def shelve(store: Store, now: datetime) -> list[Book]:
         ([Where("shelf", "prefix", "B")], ["Zoo", "日本"]),
         ([Where("shelf", "prefix", "")], ["Emma", "emmaüs", "Zoo", "e", "日本"]),
         ([Where("shelf", "prefix", "B\U0010ffff")], ["日本"]),
+        ([Where("shelf", "prefix", "\ud7ff")], []),
         ([Where("title", "=", "EMMA")], ["Emma"]),
         ([Where("title", "prefix", "EM")], ["Emma", "emmaüs"]),
         ([Where("title", "in", ["ZOO", "E"])], ["Zoo", "e"]),

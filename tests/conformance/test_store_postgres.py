@@ -93,6 +93,29 @@ async def test_a_commit_that_a_deadlock_ends_is_tried_again(
     await store.close()
 
 
+async def test_a_commit_whose_outcome_is_unknown_is_not_tried_again(
+    postgres_url: str, clock: ManualClock, now: datetime
+) -> None:
+    store = PostgresStore(postgres_url, clock)
+    await store.open([BOOKS], [LOANS])
+    async with await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as other:
+        await other.execute("CREATE SEQUENCE commits")
+        await other.execute(
+            "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM nextval(''commits''); PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'"
+        )
+        await other.execute(
+            "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON loan "
+            "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION die()"
+        )
+        with pytest.raises(Unavailable):
+            await store.commit([lend(now, "ann")])
+        cursor = await other.execute("SELECT last_value FROM commits")
+        assert await cursor.fetchone() == (1,)
+    assert await store.count_entries(LOANS) == 0
+    await store.close()
+
+
 async def waits_for_lock(url: str) -> bool:
     async with await psycopg.AsyncConnection.connect(url) as connection:
         cursor = await connection.execute(

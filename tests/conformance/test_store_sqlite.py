@@ -14,7 +14,7 @@ from penstock.store.dialect import SQLITE
 from penstock.store.documents import DocumentTable
 from penstock.store.entries import EntryTable
 from penstock.store.sqlite import SqliteStore
-from penstock.store.statement import Statement
+from penstock.store.statement import Statement, Steps
 from penstock.store.store import Where
 from tests.conformance.library import BOOKS, LOANS, book, insert, lend
 
@@ -86,6 +86,15 @@ async def test_a_damaged_page_is_unavailable_and_not_a_crash(tmp_path: Path, clo
     with pytest.raises(Unavailable, match="damaged"):
         await store.list(BOOKS)
     await store.close()
+
+
+async def test_every_commit_is_synced_to_the_disk(impatient_store: SqliteStore) -> None:
+    def ask() -> Steps[tuple[object, object]]:
+        mode = yield Statement("PRAGMA journal_mode")
+        level = yield Statement("PRAGMA synchronous")
+        return mode.rows[0][0], level.rows[0][0]
+
+    assert await impatient_store._write(ask) == ("wal", 2)  # 2 is FULL
 
 
 async def test_the_files_can_be_read_by_their_owner_only(impatient_store: SqliteStore, tmp_path: Path) -> None:
