@@ -55,17 +55,31 @@ class Feed(AsyncIterator[Delivered]):
         """Raises NotFound when the stream is deleted."""
         return await self._follower.next()
 
+    async def batch(self, most: int) -> list[Delivered]:
+        """The next message with up to `most` - 1 that have come behind it. Raises NotFound."""
+        messages = [await self._follower.next()]
+        while len(messages) < most and (message := self._follower.arrived()) is not None:
+            messages.append(message)
+        return messages
+
 
 @asynccontextmanager
 async def follow(
-    bus: Bus, stream: str, start: Start, *, subjects: Sequence[str] = (), headers_only: bool = False
+    bus: Bus,
+    stream: str,
+    start: Start,
+    *,
+    subjects: Sequence[str] = (),
+    headers_only: bool = False,
+    ahead: int = _AHEAD,
 ) -> AsyncIterator[Feed]:
     """Gives the stream's messages from `start` on, for as long as the context lasts.
 
     Nothing is missed or doubled when connection or server go away and come back.
-    headers_only: without the data. Raises NotFound without the stream.
+    headers_only: without the data. ahead: fetched beforehand. Raises NotFound without the stream.
     """
-    follower = _Follower(bus, stream, start, {"filter_subjects": list(subjects), "headers_only": headers_only})
+    options = {"filter_subjects": list(subjects), "headers_only": headers_only}
+    follower = _Follower(bus, stream, start, options, ahead)
     await follower.begin()
     fetching = asyncio.create_task(follower.fetch(), name=f"follow {stream}")
     try:
@@ -85,12 +99,13 @@ class _Created(msgspec.Struct):
 
 
 class _Follower:
-    def __init__(self, bus: Bus, stream: str, start: Start, options: dict[str, Any]) -> None:
+    def __init__(self, bus: Bus, stream: str, start: Start, options: dict[str, Any], ahead: int) -> None:
         self.pending_at_start = 0
         self._bus = bus
         self._stream = stream_key(stream)
         self._start = start
         self._options = options
+        self._ahead = ahead
         self._consumer = ""
         self._arrived: asyncio.Queue[Msg | PenstockError] = asyncio.Queue()
         self._waiting = 0
@@ -104,7 +119,13 @@ class _Follower:
             self._start = Start(after=created.delivered.stream_seq)
 
     async def next(self) -> Delivered:
-        message = await self._arrived.get()
+        return self._released(await self._arrived.get())
+
+    def arrived(self) -> Delivered | None:
+        """A message that is here already. Raises as `next`."""
+        return None if self._arrived.empty() else self._released(self._arrived.get_nowait())
+
+    def _released(self, message: Msg | PenstockError) -> Delivered:
         if isinstance(message, PenstockError):
             raise message
         self._waiting -= 1
@@ -125,7 +146,7 @@ class _Follower:
         path = f"{self._stream}.{self._consumer}"
         try:
             session = await self._bus.session(_FORGOTTEN_AFTER.total_seconds())
-            async with Pull(session, path, _AHEAD, self._take, self._waiting) as self._pull:
+            async with Pull(session, path, self._ahead, self._take, self._waiting) as self._pull:
                 await self._pull.run()
         except (SessionLost, ConsumerAway):
             return
