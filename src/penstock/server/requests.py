@@ -1,6 +1,5 @@
 """Around every request: an id, a log line, a measurement, and paths whose parameters hold slashes."""
 
-import os
 import re
 import time
 from typing import Any
@@ -10,6 +9,7 @@ import structlog
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from penstock.kernel.ids import new_short_id
 from penstock.server.metrics import request_seconds
 
 log = structlog.get_logger(__name__)
@@ -52,7 +52,7 @@ def _request_id(scope: Any) -> str:
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _GIVEN_ID.fullmatch(value):
             return str(value.decode())
-    return os.urandom(8).hex()
+    return new_short_id()
 
 
 def _keep_escaped_slashes(scope: Any) -> None:

@@ -96,6 +96,8 @@ class AccessTokens:
 
 def _header(token: str) -> dict[str, Any]:
     """What the token says of itself before anything is verified; empty when it is no JWT."""
+    if token.count(".") != 2:
+        return {}
     try:
         return jwt.get_unverified_header(token)
     except jwt.PyJWTError:
