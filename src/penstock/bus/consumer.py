@@ -25,9 +25,9 @@ _FIRST_DELAY = 1.0
 _LONGEST_DELAY = 60.0
 _PAUSE = 1.0
 
-_ACK = b"+ACK"
+ACK = b"+ACK"
 _WORKING = b"+WPI"
-_GIVE_BACK = b"-NAK"
+GIVE_BACK = b"-NAK"
 _DISCARD = b"+TERM"
 
 Handler = Callable[[Delivered], Awaitable[None]]
@@ -134,7 +134,7 @@ class Consumer:
                     group.create_task(self._work(handler, batch))
         finally:
             for message in self._hand.values():
-                await self._bus.notify(message.reply, _GIVE_BACK)
+                await self._bus.notify(message.reply, GIVE_BACK)
 
     async def _fetch(self, ahead: int) -> None:
         while True:
@@ -178,7 +178,7 @@ class Consumer:
         except Exception as error:  # noqa: BLE001 - one bad message must not end the consumer
             return self._failed(delivered, error)
         self.handled += len(messages)
-        return [_ACK] * len(messages)
+        return [ACK] * len(messages)
 
     def _failed(self, messages: list[Delivered], error: BaseException) -> list[bytes]:
         self.failed += len(messages)
@@ -207,4 +207,4 @@ class Consumer:
 
 def _try_again(tries: int) -> bytes:
     delay = min(_FIRST_DELAY * 2 ** min(tries - 1, 10), _LONGEST_DELAY) * random.uniform(0.8, 1.2)  # noqa: S311
-    return _GIVE_BACK + b" " + msgspec.json.encode({"delay": int(delay * _NANOSECONDS)})
+    return GIVE_BACK + b" " + msgspec.json.encode({"delay": int(delay * _NANOSECONDS)})
