@@ -1,13 +1,13 @@
 """One path of the API as an ASGI application: its operations by method."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import unquote
 
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import HTTPScope, Receive, Send
 
-from penstock.kernel.errors import NotFound, PenstockError, TooLarge
+from penstock.kernel.errors import Invalid, NotFound, PenstockError, TooLarge
 from penstock.resource.call import Call
 from penstock.resource.operation import Answer, Operation
 from penstock.server.authentication import Authentication
@@ -26,6 +26,9 @@ class Endpoint:
         self._authentication = authentication
         self._last_resort = last_resort
 
+    def serves(self, method: str) -> bool:
+        return method in self._operations
+
     async def __call__(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         method = scope["method"]
         operation = self._operations.get("GET" if method == "HEAD" else method)
@@ -34,7 +37,7 @@ class Endpoint:
 
     async def _answer(self, operation: Operation, scope: HTTPScope, receive: Receive) -> Answer:
         try:
-            call = _call(scope, receive)
+            call = _call(scope, receive, operation.path_names)
             if operation.declaration.roles:
                 call.actor = await self._authentication.actor(call.headers)
             return await operation(call)
@@ -66,7 +69,17 @@ def request_id(scope: HTTPScope) -> str:
 
 
 async def send_answer(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Sends it whole, or as its stream goes on."""
+    """Sends it whole, or as its stream goes on, and says when it is done."""
+    whole = False
+    try:
+        await _send(answer, scope, receive, send)
+        whole = scope["method"] != "HEAD"
+    finally:
+        if answer.done is not None:
+            await answer.done(whole)
+
+
+async def _send(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) -> None:
     if answer.stream is not None:
         # Litestar's streaming response also watches for the caller's leaving.
         streaming = ASGIStreamingResponse(
@@ -86,8 +99,9 @@ async def send_answer(answer: Answer, scope: HTTPScope, receive: Receive, send: 
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def _call(scope: HTTPScope, receive: Receive) -> Call:
-    values: Mapping[str, Any] = scope["path_params"]
+def _call(scope: HTTPScope, receive: Receive, names: Sequence[str]) -> Call:
+    """names: of the operation's path parameters; the route may be called after another operation's."""
+    values: Mapping[str, Any] = dict(zip(names, scope["path_params"].values(), strict=True))
     if scope["state"].get("escaped_path"):
         values = {name: unquote(value) for name, value in values.items()}
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -113,7 +127,8 @@ async def _read(declared: str, receive: Receive, limit: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return body  # the caller has left; whatever is answered reaches nobody
+            # The caller has left. What came may look whole, and must not be taken for what was meant.
+            raise Invalid.one("", "the body ended too early")
         body += message["body"]
         if len(body) > limit:
             raise too_large

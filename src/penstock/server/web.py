@@ -45,15 +45,14 @@ def web_application(platform: Platform) -> ASGIApp:
 
 def _by_path(operations: Sequence[Operation]) -> dict[str, dict[str, Operation]]:
     paths: dict[str, dict[str, Operation]] = defaultdict(dict)
-    shapes: dict[tuple[str, str], Operation] = {}
+    firsts: dict[str, str] = {}
     for operation in operations:
         declaration = operation.declaration
         # Paths that differ only in the names of their parameters are one to a caller.
-        shape = (declaration.method, re.sub(r"\{\w+\}", "{}", declaration.path))
-        other = shapes.setdefault(shape, operation)
+        path = firsts.setdefault(re.sub(r"\{\w+\}", "{}", declaration.path), declaration.path)
+        other = paths[path].setdefault(declaration.method, operation)
         if other is not operation:
             raise TypeError(f"{declaration.method} {declaration.path} is declared by {operation.area} and {other.area}")
-        paths[declaration.path][declaration.method] = operation
     return paths
 
 
@@ -61,10 +60,12 @@ def _route(path: str, endpoint: Endpoint) -> HTTPRouteHandler:
     async def serve() -> ASGIApp:
         return cast(ASGIApp, endpoint)
 
-    return HTTPRouteHandler(re.sub(r"\{(\w+)\}", r"{\1:str}", path), http_method=_METHODS, name=path)(serve)
+    # Where nobody declares OPTIONS, Litestar answers it.
+    methods = [*_METHODS, HttpMethod.OPTIONS] if endpoint.serves("OPTIONS") else _METHODS
+    return HTTPRouteHandler(re.sub(r"\{(\w+)\}", r"{\1:str}", path), http_method=methods, name=path)(serve)
 
 
-# All that Litestar knows; the endpoint says which of them it has.
+# All others that Litestar knows; the endpoint says which of them it has.
 _METHODS = [method for method in HttpMethod if method is not HttpMethod.OPTIONS]
 
 
