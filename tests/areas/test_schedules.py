@@ -448,10 +448,12 @@ async def test_due_times_of_a_stopped_or_deleted_flow_without_agents_say_so(
     await apply(application, schedule(name, EACH_SECOND, requirements={"Environment": name}))
     begun = await _since(application, name)
     await asyncio.sleep(1.1)
-    await application.operator.post(f"/integrations/flows/stop?integrationFlowName=schedule-{name}")
+    answer = await application.operator.post(f"/integrations/flows/stop?integrationFlowName=schedule-{name}")
+    assert answer.status_code == 202, answer.text
     stopped = await _since(application, name)
     await asyncio.sleep(1.1)
-    await application.operator.delete(f"/integrations/flows/schedule-{name}")
+    answer = await application.operator.delete(f"/integrations/flows/schedule-{name}")
+    assert answer.status_code == 202, answer.text
     await asyncio.sleep(1.1)
     await apply(application, schedule(name, EACH_SECOND, requirements={"Environment": name}))
     again = await _since(application, name)

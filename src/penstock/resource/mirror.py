@@ -26,7 +26,7 @@ class Mirror(Generic[E, P]):
         self._store = store
         self._collection = collection
         self._project = project
-        self._held: dict[UUID, tuple[str, P]] = {}
+        self._tags: dict[str, str] = {}
         self._view: Mapping[UUID, P] = {}
         self._began = float("-inf")
         self._turn = asyncio.Lock()
@@ -44,17 +44,16 @@ class Mirror(Generic[E, P]):
 
     async def _refresh(self) -> None:
         rows: Sequence[tuple[Any, ...]] = await self._store.values(self._collection, ["id", "e_tag"])
-        stored = {str(id): e_tag for id, e_tag in rows}
-        held = {str(id): e_tag for id, (e_tag, _) in self._held.items()}
-        if stored == held:
+        stored: dict[str, str] = dict(rows)
+        if stored == self._tags:
             return
-        changed = [id for id, e_tag in stored.items() if held.get(id) != e_tag]
-        now_held = {id: entry for id, entry in self._held.items() if str(id) in stored}
-        for document in await self._read(changed, everything=len(changed) == len(stored)):
-            entity = decode(document.body, self._collection.type)
-            now_held[document.id] = (document.e_tag, self._project(entity))
-        self._held = now_held
-        self._view = {id: projected for id, (_, projected) in now_held.items()}
+        changed = [id for id, e_tag in stored.items() if self._tags.get(id) != e_tag]
+        documents = await self._read(changed, everything=len(changed) == len(stored))
+        view = {id: entry for id, entry in self._view.items() if str(id) in stored}
+        for document in documents:
+            view[document.id] = self._project(decode(document.body, self._collection.type))
+            stored[str(document.id)] = document.e_tag
+        self._tags, self._view = stored, view
 
     async def _read(self, ids: Sequence[str], everything: bool) -> Sequence[Document]:
         if everything:

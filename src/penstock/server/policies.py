@@ -1,13 +1,17 @@
 """The areas' policies, filled from the settings."""
 
+import os
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from penstock.agent.settings import machine_timezone
 from penstock.areas.agents.policy import AgentPolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.identity.policy import IdentityPolicy
+from penstock.areas.schedules.policy import SchedulePolicy
 from penstock.connectors.address_guard import AddressGuard
 from penstock.resource.operation import MIB
 from penstock.server.settings import ServerSettings
@@ -35,4 +39,5 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             access_token=timedelta(minutes=settings.access_token_minutes),
             refresh_token=timedelta(days=settings.refresh_token_days),
         ),
+        SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
     ]

@@ -1,7 +1,7 @@
 """All flows, in memory: enough of each to tell whose work it is, not its text."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -51,11 +51,21 @@ class FlowCatalog:
         self._by_id: Mapping[UUID, FlowEntry] = {}
         self._by_name: Sequence[FlowEntry] = ()
         self._by_key: Mapping[str, FlowEntry] = {}
+        self._needs: frozenset[Needs] = frozenset()
+        self._work: dict[frozenset[Needs], Sequence[FlowEntry]] = {}
 
     async def flows(self) -> Sequence[FlowEntry]:
         """Every flow as stored now, by name."""
         await self._refresh()
         return self._by_name
+
+    async def met_by(self, meets: Callable[[Needs], bool]) -> Sequence[FlowEntry]:
+        """Every flow whose needs are met, as stored now, by name. Agents that meet the same share one list."""
+        await self._refresh()
+        met = frozenset(needs for needs in self._needs if meets(needs))
+        if met not in self._work:
+            self._work[met] = [entry for entry in self._by_name if entry.needs in met]
+        return self._work[met]
 
     async def named(self, names: Iterable[str]) -> Mapping[str, FlowEntry]:
         """Those of the names that exist now, by the name's key."""
@@ -77,6 +87,8 @@ class FlowCatalog:
             self._by_id = by_id
             self._by_name = sorted(by_id.values(), key=lambda entry: name_key(entry.name))
             self._by_key = {name_key(entry.name): entry for entry in self._by_name}
+            self._needs = frozenset(entry.needs for entry in self._by_name)
+            self._work = {}
 
 
 def _entry(flow: Flow) -> FlowEntry:

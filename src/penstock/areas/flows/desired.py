@@ -94,7 +94,7 @@ class DesiredState:
 
     async def _work_of(self, agent_id: UUID) -> Sequence[FlowEntry]:
         matcher = (await self._matching.matcher()).alone(agent_id)
-        return [flow for flow in await self._catalog.flows() if matcher.agents_for(flow.needs)]
+        return await self._catalog.met_by(lambda needs: bool(matcher.agents_for(needs)))
 
 
 def _item(flow: Flow, agent: KnownAgent) -> WorkItem:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from uuid import UUID
 
-import structlog
+import msgspec
 
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
@@ -15,7 +15,7 @@ from penstock.areas.flows.states import FlowStates
 from penstock.bus.bus import Bus
 from penstock.bus.message import Answer, Received
 from penstock.bus.subscription import Subscription
-from penstock.kernel.validation import decode_json
+from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import Wire, encode
 from penstock.protocol import subjects
 from penstock.protocol.report import FlowReport, LogReport
@@ -25,8 +25,7 @@ from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
 from penstock.resource.ports import AgentDirectory
 from penstock.resource.reports import AgentReports
-
-log = structlog.get_logger(__name__)
+from penstock.store.store import decode
 
 Q = TypeVar("Q", bound=Wire)
 
@@ -57,7 +56,7 @@ class AgentQuestions(Worker):
     async def _respond(self, what: str, query: type[Q], answer: Callable[[UUID, Q], Awaitable[Wire]]) -> Subscription:
         async def respond(request: Received) -> Answer:
             # The bus lets an agent ask on its own subjects only, so the subject says who asks.
-            found = await answer(subjects.agent_of(request.subject), decode_json(request.data, query))
+            found = await answer(subjects.agent_of(request.subject), _read(request, query))
             body = encode(found)
             asked = challenge(request.subject, request.headers.get(NONCE, ""))
             return Answer(body, {HEADER: self._signer.sign(asked, body)})
@@ -130,3 +129,11 @@ class CoverageWatch(Worker):
                 await self._changed.wait()
         except TimeoutError:
             return
+
+
+def _read(request: Received, query: type[Q]) -> Q:
+    """The question; what a newer agent adds to it is passed over. Raises Invalid."""
+    try:
+        return decode(request.data, query)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid.one("", f"the question cannot be read: {error}") from None

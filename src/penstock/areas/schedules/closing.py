@@ -61,6 +61,7 @@ class LedgerClosing:
     async def _left_open(self, agent: KnownAgent, schedule: Schedule) -> ScheduleTick | None:
         told = await self._last_told(agent.id, schedule)
         changed = schedule.update_date or schedule.created_date
+        # By the cron that holds now, also for the time before it held: only the agent knew the one before.
         after = told or max(changed, _registered(agent.id))
         span = span_of(Cron.parse(schedule.cron), after, agent.since, self._policy.zone)
         if span is None:

@@ -10,6 +10,8 @@ from penstock.areas.schedules.model import FLOW_PREFIX
 from penstock.kernel.names import name_errors, name_key
 from penstock.protocol.report import RunFinished, RunStarted, ScheduleReport, TickReport
 
+_LONGEST_OUTPUT = 64 * 1024  # characters; agents keep to less, and a message has a limit
+
 
 def ticks_of(agent_id: UUID, report: ScheduleReport) -> Iterator[ScheduleTick]:
     """The due times; those of other flows than schedules' are not kept."""
@@ -78,6 +80,6 @@ def _end(agent_id: UUID, schedule: str, run: RunFinished) -> RunEntry:
         duration=run.duration,
         exit_code=run.exit_code,
         error=run.error,
-        output=run.output,
+        output=run.output[-_LONGEST_OUTPUT:],
         output_bytes=run.output_bytes,
     )

@@ -18,7 +18,8 @@ log = structlog.get_logger(__name__)
 
 _PREFIX = subjects.schedule_stream("")
 _KEEP = timedelta(days=30)
-_BYTES = 64 * 1024 * 1024
+# Not in bytes: the bus would reserve them on the disk for every stream.
+_MESSAGES = 100_000
 # Long enough for a server that died to be started again, so that what it repeats is stored once.
 _DUPLICATES = timedelta(minutes=10)
 
@@ -51,7 +52,7 @@ class ScheduleStreams:
                 subjects=[subject_of(stream)],
                 description=f"what the schedule {schedule} does",
                 max_age=_KEEP,
-                max_bytes=_BYTES,
+                max_messages=_MESSAGES,
                 duplicate_window=_DUPLICATES,
             )
         )
