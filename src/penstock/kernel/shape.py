@@ -1,7 +1,7 @@
 """What an annotation is made of: used to walk Structs for errors, times and schemas."""
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -32,7 +32,7 @@ class Shape:
 def shape_of(annotation: Any) -> Shape:
     """The shape of an annotation: a scalar, a Struct, an array of either, each perhaps optional."""
     bare, optional = _without_none(_bare(annotation))
-    array = get_origin(bare) in (list, tuple, frozenset, set)
+    array = get_origin(bare) in (list, tuple, frozenset, set, Sequence)
     if array:
         bare, _ = _without_none(_bare(get_args(bare)[0]))
     if get_origin(bare) in (dict, Mapping):

@@ -1,12 +1,15 @@
 """What an operation can answer besides a Struct, a list of them, a scalar or nothing."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from penstock.kernel.wire import join_array
 
 T = TypeVar("T")
+
+Done = Callable[[bool], Awaitable[None]]
+"""Told once whether an answer went out whole, which is not to say that it arrived. Must not raise."""
 
 
 @dataclass(frozen=True)
@@ -16,12 +19,14 @@ class Encoded(Generic[T]):
     e_tag: sent as ETag header.
     next_skip: where the next page begins; sent as `Link: rel="next"`.
     next_query: instead of it, the query parameters that differ in the request for the next page.
+    done: told of the answer's end; for what may only happen once it has been given.
     """
 
     body: bytes
     e_tag: str | None = None
     next_skip: int | None = None
     next_query: Mapping[str, str] | None = None
+    done: Done | None = None
 
     @classmethod
     def array(cls, items: list[bytes], next_skip: int | None = None) -> "Encoded[T]":

@@ -1,6 +1,7 @@
 """Operations of the HTTP API, declared on handler methods; the server binds them to its web framework.
 
-A handler's signature is its contract: path and query parameters, `Body[T]`, `Filter[T]`, `Actor`, and what it returns.
+A handler's signature is its contract: path and query parameters, `Body[T]` or `Undecoded[T]`, `Filter[T]`, `Actor`, and
+what it returns.
 """
 
 import re
@@ -15,9 +16,9 @@ from penstock.kernel.actor import Role
 from penstock.kernel.errors import FieldError, Forbidden, Invalid, Unauthenticated
 from penstock.kernel.shape import shape_of
 from penstock.kernel.wire import encode, wire_name
-from penstock.resource.answer import Encoded, EventStream, File
+from penstock.resource.answer import Done, Encoded, EventStream, File
 from penstock.resource.call import Call
-from penstock.resource.parameter import Parameter, Place, parameters_of, parse_query, parse_text, read_body
+from penstock.resource.parameter import BODIES, Parameter, Place, parameters_of, parse_query, parse_text, read_body
 
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -36,6 +37,7 @@ class Declaration:
     bodiless: error statuses answered without a body (specification 3, Errors).
     limit: the largest body in bytes.
     beyond: not in the specification's endpoint list.
+    any_query: the query is nobody's business but the handler's, which reads it from the Call.
     """
 
     method: str
@@ -46,6 +48,7 @@ class Declaration:
     bodiless: frozenset[int] = frozenset()
     limit: int = MIB
     beyond: bool = False
+    any_query: bool = False
 
 
 def operation(
@@ -57,12 +60,16 @@ def operation(
     bodiless: frozenset[int] = frozenset(),
     limit: int = MIB,
     beyond: bool = False,
+    any_query: bool = False,
 ) -> Callable[[H], H]:
-    """Declares a handler method as an operation. See Declaration for the options."""
+    """Declares a handler method as an operation. See Declaration for the options.
+
+    Used several times on one handler it declares as many operations.
+    """
 
     def declare(handler: H) -> H:
-        declaration = Declaration(method, path, roles, status, own, bodiless, limit, beyond)
-        handler.__operation__ = declaration  # type: ignore[attr-defined]
+        declaration = Declaration(method, path, roles, status, own, bodiless, limit, beyond, any_query)
+        handler.__operations__ = (declaration, *_declarations(handler))  # type: ignore[attr-defined]
         return handler
 
     return declare
@@ -70,29 +77,35 @@ def operation(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response, ready to be sent: `body`, or what `stream` yields."""
+    """A response, ready to be sent: `body`, or what `stream` yields. done: see Encoded."""
 
     status: int
     body: bytes
     media_type: str
     headers: tuple[tuple[str, str], ...] = ()
     stream: AsyncIterator[bytes] | None = None
+    done: Done | None = None
 
 
 class Operation:
-    """A declared handler bound to its object."""
+    """A declared handler bound to its object.
 
-    def __init__(self, area: str, handler: Handler) -> None:
-        self.declaration: Declaration = handler.__operation__  # type: ignore[attr-defined]
+    name: unique in its area.
+    """
+
+    def __init__(self, area: str, handler: Handler, declaration: Declaration) -> None:
+        self.declaration = declaration
         self.area = area
         self.handler = handler
+        several = len(_declarations(handler)) > 1
+        self.name = f"{handler.__name__}_{declaration.method.lower()}" if several else handler.__name__
         self.docs = (handler.__doc__ or "").strip()
         self.path_names = re.findall(r"\{(\w+)\}", self.declaration.path)
         self.parameters = parameters_of(handler, set(self.path_names))
         self.returns = get_type_hints(handler, include_extras=True).get("return")
         self.query = {p.name: p for p in _query_parameters(self.parameters)}
         self._from_path = [p for p in self.parameters if p.place is Place.PATH]
-        self._body = next((p for p in self.parameters if p.place is Place.BODY), None)
+        self._body = next((p for p in self.parameters if p.place in BODIES), None)
 
     @property
     def body(self) -> Parameter | None:
@@ -119,10 +132,10 @@ class Operation:
         arguments: dict[str, Any] = {}
         for p in self._from_path:
             arguments[p.argument] = parse_text(p.name, [call.path_values[p.name]], p.shape, errors)
-        query = parse_query(call.query, self.query, errors)
+        query = {} if self.declaration.any_query else parse_query(call.query, self.query, errors)
         if self._body is not None:
             try:
-                arguments[self._body.argument] = await read_body(call, self._body.shape, self.declaration.limit)
+                arguments[self._body.argument] = await read_body(call, self._body, self.declaration.limit)
             except Invalid as error:
                 errors += error.errors
         if errors:
@@ -158,7 +171,8 @@ class Operation:
             case None:
                 return Answer(status, b"", "")
             case Encoded():
-                return Answer(status, result.body, JSON, _headers(result.e_tag, _next_query(result), call))
+                headers = _headers(result.e_tag, _next_query(result), call)
+                return Answer(status, result.body, JSON, headers, done=result.done)
             case File():
                 named = ((_DISPOSITION, f'attachment; filename="{result.file_name}"'),) if result.file_name else ()
                 return Answer(status, result.content, result.media_type, named)
@@ -176,7 +190,15 @@ _DISPOSITION = "content-disposition"
 def operations_of(area: str, handlers: object) -> list[Operation]:
     """The operations declared on an object's methods."""
     methods = [getattr(handlers, name) for name in dir(type(handlers)) if not name.startswith("__")]
-    return [Operation(area, cast(Handler, method)) for method in methods if hasattr(method, "__operation__")]
+    return [
+        Operation(area, cast(Handler, method), declaration)
+        for method in methods
+        for declaration in _declarations(method)
+    ]
+
+
+def _declarations(handler: object) -> tuple[Declaration, ...]:
+    return getattr(handler, "__operations__", ())
 
 
 def _query_parameters(parameters: list[Parameter]) -> list[Parameter]:

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 
 from penstock.resource.answer import Encoded, EventStream, File
 from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
-from penstock.resource.parameter import Parameter, Place
+from penstock.resource.parameter import BODIES, Parameter, Place
 from penstock.server.problem import MEDIA_TYPE, Problem
 from penstock.server.schemas import schemas_of, without_null
 
@@ -57,7 +57,7 @@ def _annotations(operation: Operation) -> Iterable[Any]:
     if answer not in (None, File, EventStream, Answer):
         yield answer
     for parameter in operation.parameters:
-        if parameter.place is Place.BODY:
+        if parameter.place in BODIES:
             yield parameter.shape.annotation
     for parameter in (*operation.query.values(), *_path_parameters(operation)):
         yield parameter.shape.annotation
@@ -67,7 +67,7 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     summary, _, description = inspect.cleandoc(operation.docs).partition("\n")
     item: dict[str, Any] = {
         "tags": [operation.area],
-        "operationId": f"{operation.area}_{operation.handler.__name__}",
+        "operationId": f"{operation.area}_{operation.name}",
         "summary": summary.strip().rstrip("."),
         "parameters": [_parameter(p, schemas) for p in (*_path_parameters(operation), *operation.query.values())],
         "responses": _responses(operation, schemas),
