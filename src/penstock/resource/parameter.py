@@ -27,13 +27,18 @@ class Place(Enum):
     QUERY = "query"
     FILTER = "filter"
     BODY = "body"
+    UNDECODED = "undecoded"
     ACTOR = "actor"
     CALL = "call"
     IF_MATCH = "if-match"
 
 
+BODIES = (Place.BODY, Place.UNDECODED)
+
 Body = Annotated[T, Place.BODY]
 """The request's body as a T."""
+Undecoded = Annotated[bytes, Place.UNDECODED, T]
+"""The request's body as it came, in any media type; documented as a T."""
 Filter = Annotated[T, Place.FILTER]
 """Optional query parameters as the fields of a Struct, PascalCase on the wire."""
 IfMatch = Annotated[str | None, Place.IF_MATCH]
@@ -76,7 +81,8 @@ def _parameter(argument: inspect.Parameter, path_names: set[str]) -> Parameter:
     elif annotation is Call:
         place = Place.CALL
     elif get_origin(annotation) is Annotated and isinstance(get_args(annotation)[1], Place):
-        annotation, place = get_args(annotation)
+        place = get_args(annotation)[1]
+        annotation = get_args(annotation)[2 if place is Place.UNDECODED else 0]
     return Parameter(name, argument.name, place, shape_of(annotation), argument.default)
 
 
@@ -117,11 +123,14 @@ def parse_text(name: str, texts: list[str], shape: Shape, errors: list[FieldErro
         return None
 
 
-async def read_body(call: Call, shape: Shape, limit: int) -> Any:
-    """The body as the parameter's type. An absent body is an empty object; a str body may also come as plain text.
+async def read_body(call: Call, parameter: Parameter, limit: int) -> Any:
+    """The body for the parameter. Decoded, an absent one is an empty object, and a str may also come as plain text.
 
     Raises Invalid, TooLarge, UnsupportedMedia.
     """
+    if parameter.place is Place.UNDECODED:
+        return await call.read(limit)
+    shape = parameter.shape
     media = call.headers.get("content-type", "application/json").split(";")[0].strip().lower()
     body = await call.read(limit)
     if shape.type is str and media in ("text/plain", "application/yaml", "text/yaml", "application/x-yaml"):
