@@ -14,15 +14,22 @@ class DeliveryFailed(PenstockError):
         self.retry_after = retry_after
 
 
+class EventRefused(DeliveryFailed):
+    """The other side is there and refuses this event; other events may pass."""
+
+    code = "event-refused"
+    title = "The event is refused"
+
+
+class Undeliverable(EventRefused):
+    """No later try can deliver this event."""
+
+    code = "undeliverable"
+    title = "The event can never be delivered"
+
+
 class EndpointGone(DeliveryFailed):
     """The other side wants no more events, ever (HTTP 410)."""
 
     code = "endpoint-gone"
     title = "The endpoint is gone"
-
-
-class Undeliverable(DeliveryFailed):
-    """No later try can deliver this event."""
-
-    code = "undeliverable"
-    title = "The event can never be delivered"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from inspect import cleandoc
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
 
@@ -11,8 +11,11 @@ from penstock.kernel.wire import WireMeta, document_name
 
 Secret = Annotated[str, msgspec.Meta(extra_json_schema={"format": "password", "writeOnly": True})]
 """A text that is never answered or logged. Best given as `{{var:NAME}}`."""
+Confidential = Annotated[str, msgspec.Meta(extra_json_schema={"x-secret-variables": True})]
+"""A text that is answered as it is given, but that secret variables may be part of; it never becomes part of events."""
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class Part(msgspec.Struct, metaclass=WireMeta, rename=document_name, forbid_unknown_fields=True, frozen=True):
     """An object inside a configuration. Field names are camelCase in JSON; their Meta descriptions document them."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import structlog
@@ -22,6 +22,8 @@ from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.validation import from_builtins
 
 log = structlog.get_logger(__name__)
+
+K = TypeVar("K", bound=Kind)
 
 ENTRY_POINTS = "penstock.connectors"
 BUILT_IN = "penstock"
@@ -108,7 +110,7 @@ class Registry:
         return kind
 
 
-def built(kind: type[Kind], configuration: Any) -> Any:
+def built(kind: type[K], configuration: Any) -> K:
     """A use of the kind from its configuration, an object whose variables are replaced. Raises Invalid as `check`."""
     try:
         use = from_builtins(configuration, kind)

@@ -1,0 +1,176 @@
+"""The HTTP client for addresses that come from configurations: guarded, without redirects, bounded answers."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from penstock.connectors.address_guard import AddressGuard, AddressRefused
+from penstock.kernel.errors import PenstockError, TooLarge
+
+_ANSWER_BYTES = 1 << 20
+_CONNECTIONS = 100
+
+
+class HttpFailed(PenstockError):
+    """No answer came: the host is unknown, refuses, is silent or breaks off. Credentials and query are left out."""
+
+    code = "http-failed"
+    title = "The HTTP request failed"
+
+
+class HttpAnswer(msgspec.Struct, frozen=True):
+    """headers: names in lower case; of a repeated one the last value."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class GuardedHttp:
+    """A client with a connection pool, used as context manager.
+
+    A host is resolved once for each connection, every address checked, and the connection made to just these.
+    Redirects are answers like others; proxies of the environment are not used; cookies are not kept.
+    """
+
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        # aiohttp does not ask the resolver about literal addresses: `request` does.
+        connector = aiohttp.TCPConnector(
+            resolver=_GuardedResolver(self._guard), use_dns_cache=False, limit=_CONNECTIONS
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("user-agent",),
+            requote_redirect_url=False,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        timeout: float = 30.0,
+        most: int = _ANSWER_BYTES,
+        cut: bool = False,
+    ) -> HttpAnswer:
+        """One request, `timeout` seconds in all.
+
+        most: bytes that the answer's body may have. cut: a longer one is cut there, instead of TooLarge.
+
+        Raises AddressRefused, HttpFailed, TooLarge.
+        """
+        if self._session is None:
+            raise RuntimeError("the client is not open")
+        target = URL(url)
+        host = target.host or ""
+        try:
+            async with asyncio.timeout(timeout):
+                if host[-1:].isdigit() or ":" in host:
+                    await self._guard.resolve(host)
+                async with self._session.request(
+                    method, target, headers=headers, data=body or None, allow_redirects=False
+                ) as answer:
+                    read = await _read(answer, most + 1)
+                    if len(read) > most:
+                        answer.close()  # of no more use: the rest of the body would come first
+                        if not cut:
+                            raise TooLarge(f"{host} answered more than {most} bytes")
+                    found = {name.lower(): value for name, value in answer.headers.items()}
+                    return HttpAnswer(answer.status, found, read[:most])
+        except TimeoutError:
+            raise HttpFailed(f"{host} did not answer within {timeout:g} s") from None
+        except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, _Refused):
+                raise AddressRefused(str(error.os_error)) from None
+            raise HttpFailed(f"{host} cannot be reached: {_reason(error.os_error)}") from None
+        except (aiohttp.ClientError, ssl.SSLError, OSError, ValueError) as error:
+            raise HttpFailed(f"the request to {host} failed: {_reason(error)}") from None
+
+
+def http_host(url: str) -> str:
+    """The host of an http or https address. Raises ValueError with what is allowed."""
+    allowed = "must be an address like 'https://example.com/path'"
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, parts.hostname
+        URL(url)
+    except ValueError:
+        raise ValueError(allowed) from None
+    if parts.scheme not in ("http", "https") or not host or port == 0:
+        raise ValueError(allowed)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not contain credentials")
+    return host
+
+
+class _Refused(OSError):
+    """How the guard's refusal passes through aiohttp."""
+
+
+class _GuardedResolver(AbstractResolver):
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        try:
+            addresses = await self._guard.resolve(host)
+        except AddressRefused as error:
+            raise _Refused(error.detail) from None
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
+    chunks: list[bytes] = []
+    left = most
+    while left and (chunk := await answer.content.read(left)):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong in words that name no address: those may hold secrets."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return {
+        aiohttp.ServerDisconnectedError: "the connection was closed",
+        aiohttp.ClientPayloadError: "the answer broke off",
+    }.get(type(error), type(error).__name__)

@@ -1,0 +1,59 @@
+"""Walking a configuration along its JSON Schema, which says what each text in it may hold."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+Schema = Mapping[str, Any]
+Visit = Callable[[str, str, "Text"], str]
+
+
+class Text:
+    """What the schema says about one text. secret: never shown; confidential: may be made with secret variables."""
+
+    def __init__(self, schemas: Sequence[Schema]) -> None:
+        self.secret = any(schema.get("format") == "password" for schema in schemas)
+        self.confidential = self.secret or any(schema.get("x-secret-variables") for schema in schemas)
+
+
+def mapped(configuration: Any, schema: Schema, visit: Visit) -> Any:
+    """The configuration with every text replaced by what `visit` answers for it, its path and what it is.
+
+    Paths are like `signing.secrets[0]`.
+    """
+    return _Walk(schema, visit).value(configuration, [schema], "")
+
+
+class _Walk:
+    def __init__(self, root: Schema, visit: Visit) -> None:
+        self._root = root
+        self._visit = visit
+
+    def value(self, value: Any, schemas: Sequence[Schema], path: str) -> Any:
+        schemas = [found for schema in schemas for found in self._expanded(schema)]
+        if isinstance(value, str):
+            return self._visit(value, path, Text(schemas))
+        if isinstance(value, dict):
+            return {
+                name: self.value(item, _of_member(schemas, name), f"{path}.{name}" if path else name)
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            items = [schema["items"] for schema in schemas if isinstance(schema.get("items"), dict)]
+            return [self.value(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
+        return value
+
+    def _expanded(self, schema: Schema) -> Iterator[Schema]:
+        """The schema, and what it refers to or offers as alternatives."""
+        yield schema
+        if "$ref" in schema:
+            yield from self._expanded(self._root["$defs"][schema["$ref"].rpartition("/")[2]])
+        for alternative in schema.get("anyOf", ()):
+            yield from self._expanded(alternative)
+
+
+def _of_member(schemas: Sequence[Schema], name: str) -> list[Schema]:
+    named: list[Schema] = [schema["properties"][name] for schema in schemas if name in schema.get("properties", {})]
+    others: list[Schema] = [
+        other for schema in schemas if isinstance(other := schema.get("additionalProperties"), dict)
+    ]
+    return named or [other for other in others if isinstance(other, dict)]
