@@ -17,7 +17,8 @@ class AgentProcess:
     settings: without their PENSTOCK_AGENT_ prefix. environment: other variables.
     """
 
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+    def __init__(self, servers: Servers, folder: Path, settings: dict[str, str]) -> None:
+        self._servers = servers
         self.folder = folder
         self.settings = settings
         self.environment: dict[str, str] = {}
@@ -48,12 +49,15 @@ class AgentProcess:
         self._reader = asyncio.create_task(self._read())
 
     async def ended(self) -> int:
-        """The exit code, once the process has ended."""
+        """The exit code, once the process has ended and the servers have taken in what it reported."""
         assert self._process is not None
         assert self._reader is not None
         async with asyncio.timeout(30):
             await self._reader
-            return await self._process.wait()
+            code = await self._process.wait()
+        if self._servers.bus.connected:
+            await self._servers.caught_up()
+        return code
 
     async def _read(self) -> None:
         assert self._process is not None
@@ -80,7 +84,7 @@ class AgentProcess:
 async def agent_process(servers: Servers, folder: Path, **settings: str) -> AsyncIterator[AgentProcess]:
     """An agent that has the first token, not started yet; it has ended when the context is left."""
     default = {"SERVER": servers.address, "FOLDER": str(folder), "TOKEN": "token-1", "NAME": "test-agent"}
-    process = AgentProcess(folder, {**default, **settings})
+    process = AgentProcess(servers, folder, {**default, **settings})
     try:
         yield process
     finally:

@@ -51,7 +51,7 @@ from penstock.protocol.work import (
     WorkItem,
     WorkQuery,
 )
-from tests.nats_server import NatsServer
+from tests.nats_server import NatsServer, eventually
 
 PING_SECONDS = 0.3
 RESYNC_SECONDS = 1.0
@@ -90,7 +90,7 @@ class Told:
 class Servers:
     """One replica's worth of servers for any number of agents, all of which get the same work."""
 
-    def __init__(self, nats: NatsServer, bus: Bus, address: str) -> None:
+    def __init__(self, nats: NatsServer, bus: Bus, address: str, seen: int) -> None:
         self.nats = nats
         self.bus = bus
         self.address = address
@@ -109,6 +109,7 @@ class Servers:
         self.refusal: int | None = None
         self.forge = False
         self.page = 1000
+        self._seen = seen
 
     @property
     def agent(self) -> UUID:
@@ -163,6 +164,11 @@ class Servers:
         """Tells every agent that work changed; no names: that any may have."""
         for agent in self.credentials.values():
             await self.bus.notify(subjects.changed(agent), "\n".join(names).encode())
+
+    async def caught_up(self) -> None:
+        """Returns when all reports that the stream has now have been taken in."""
+        last = (await Streams(self.bus).info(subjects.REPORT_STREAM)).state.last_seq
+        await eventually(lambda: self._seen >= last)
 
     async def register(self, request: Request) -> Response:
         data: AgentRegistrationData = decode_json(await request.body(), AgentRegistrationData)
@@ -235,6 +241,7 @@ class Servers:
     async def follow(self, feed: Feed) -> None:
         """Takes reports from their stream, until cancelled."""
         async for message in feed:
+            self._seen = message.sequence
             told = self.told.get(subjects.agent_of(message.subject))
             if told is not None:
                 told.take(message.subject.rsplit(".", 1)[1], message.data)
@@ -245,9 +252,10 @@ async def running_servers(nats: NatsServer) -> AsyncIterator[Servers]:
     """Serves HTTP on a free port and answers on the bus."""
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(await nats.connect())
-        await Streams(bus).ensure(StreamSpec(name=subjects.REPORT_STREAM, subjects=["agent.*.report.>"]))
+        stream = await Streams(bus).ensure(StreamSpec(name=subjects.REPORT_STREAM, subjects=["agent.*.report.>"]))
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        servers = Servers(nats, bus, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        servers = Servers(nats, bus, address, stream.state.last_seq)
         feed = await stack.enter_async_context(follow(bus, subjects.REPORT_STREAM, Start(new=True)))
         subscriptions = [
             await bus.respond(subjects.ask("*", ">"), servers.answer, queue=subjects.SERVERS),

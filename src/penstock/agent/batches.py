@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from penstock.agent.entries import Channel, report
 
-_ENTRIES = 200
+MOST_ENTRIES = 200
 _BYTES = 512 * 1024  # a bus takes 1 MiB in a message unless it is told otherwise
 
 
@@ -19,7 +19,7 @@ class Batch(NamedTuple):
 
 
 def next_batch(
-    connection: sqlite3.Connection, channel: Channel, done: Batch | None, most: int = _ENTRIES
+    connection: sqlite3.Connection, channel: Channel, done: Batch | None, most: int = MOST_ENTRIES
 ) -> Batch | None:
     """The next message of a channel, after `done` has been acknowledged; None when there is nothing to send.
 

@@ -9,7 +9,7 @@ import structlog
 from penstock.agent.account import AGENT_AWAY, NOT_STARTED_YET
 from penstock.agent.desired import remove_item, write_item
 from penstock.agent.due_times import DueTimes
-from penstock.agent.entries import insert_entries, state_entry
+from penstock.agent.entries import Channel, insert_entries, state_entry
 from penstock.agent.held_flow import HeldFlow, held, rule_of
 from penstock.agent.ledger import Also, Ledger
 from penstock.agent.open_runs import NEVER_BEGAN, OpenRuns
@@ -91,7 +91,7 @@ class FlowKeeper:
             insert_entries(connection, [state_entry(state)])
 
         await self._ledger.remove(flow, min(ended or now, now), forget)
-        self._outbox.stored(1)
+        self._outbox.stored(Channel.FLOWS, 1)
 
     def _runs_now(self, flow: str) -> bool:
         before = self.flows.get(flow)
@@ -153,7 +153,7 @@ class FlowKeeper:
 
     def _put(self, flow: HeldFlow) -> None:
         self.flows[flow.name] = flow
-        self._outbox.stored(1)
+        self._outbox.stored(Channel.FLOWS, 1)
 
 
 def _resting(item: WorkItem, problem: str | None) -> HeldFlow:

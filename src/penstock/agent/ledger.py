@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from penstock.agent.account import AGENT_AWAY, Account, Gap, Rule
 from penstock.agent.book import forget, read_accounts, read_gaps, write_gaps, write_until
 from penstock.agent.database import Database
-from penstock.agent.entries import insert_entries, tick_entry
+from penstock.agent.entries import Channel, insert_entries, tick_entry
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
 from penstock.flow.listener import Tick
@@ -202,7 +202,7 @@ class Ledger:
                 also(connection)
 
         await self._database.run(write)
-        self._outbox.stored(len(entries))
+        self._outbox.stored(Channel.SCHEDULES, len(entries))
 
 
 def _pass(account: Account, moment: datetime) -> list[TickReport]:

@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 
 from penstock.agent.database import Database
-from penstock.agent.entries import Entry, finished_entry, insert_entries, started_entry
+from penstock.agent.entries import Channel, Entry, finished_entry, insert_entries, started_entry
 from penstock.agent.outbox import Outbox
 from penstock.agent.schema import micros
 from penstock.flow.listener import CommandRun
@@ -54,7 +54,7 @@ class OpenRuns:
             return len(entries)
 
         ended = await self._database.run(end)
-        self._outbox.stored(ended)
+        self._outbox.stored(Channel.SCHEDULES, ended)
         return ended
 
     def expect(self, ticks: Sequence[TickReport]) -> Write:
@@ -92,7 +92,7 @@ class OpenRuns:
         if run.due is not None:
             self._ticks.pop((run.flow, run.due), None)
         await self._database.run(write)
-        self._outbox.stored(1)
+        self._outbox.stored(Channel.SCHEDULES, 1)
 
     def finished(self, run: CommandRun, schedule: str | None) -> None:
         """Writes down the end of a run, without waiting for the disk."""
@@ -117,7 +117,7 @@ class OpenRuns:
             insert_entries(connection, [entry])
             connection.execute("DELETE FROM open_runs WHERE run = ?", (str(run.id),))
 
-        self._outbox.post(write, 1)
+        self._outbox.post(write, Channel.SCHEDULES, 1)
 
     async def never_began(self, flow: str, error: str) -> None:
         """Tells that the ticks of the flow which still wait for their run will have none."""
@@ -138,7 +138,7 @@ class OpenRuns:
             _close_ticks(connection, keys)
 
         await self._database.run(write)
-        self._outbox.stored(len(entries))
+        self._outbox.stored(Channel.SCHEDULES, len(entries))
 
 
 def _close_ticks(connection: sqlite3.Connection, keys: Iterable[tuple[str, datetime]]) -> None:

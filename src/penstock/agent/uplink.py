@@ -22,14 +22,12 @@ A = TypeVar("A", bound=Wire)
 Changed = Callable[[list[str]], None]
 """Takes the names of the work that changed; an empty list when all of it may have."""
 
-BATCH = "Penstock-Batch"
-"""Header of a report: its number among the agent's reports of the kind. One that comes twice has the same content."""
-
 _ASK_SECONDS = 10.0
 _PUBLISH_SECONDS = 5.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
 _LOOK_SECONDS = 0.5
+_MOST_NAMES = 1000
 _log = structlog.get_logger(__name__)
 
 
@@ -90,7 +88,6 @@ class Uplink:
         await self._bus.publish(
             subjects.report(self._agent, batch.channel),
             batch.body,
-            headers={BATCH: str(batch.number)},
             message_id=f"{self._agent}.{batch.channel}.{batch.number}",
             timeout=_PUBLISH_SECONDS,
         )
@@ -135,7 +132,8 @@ class Uplink:
     async def _changed(self, notice: Received) -> None:
         # The bus hands over what the credential allows; a notice to anyone else is nothing to act on.
         if notice.subject == subjects.changed(self._agent):
-            self._on_changed(notice.data.decode(errors="replace").split("\n") if notice.data else [])
+            names = notice.data.decode(errors="replace").split("\n") if notice.data else []
+            self._on_changed(names if len(names) <= _MOST_NAMES else [])
 
     def _check(self, received: Received, challenge: str) -> None:
         given = received.headers.get(signature.HEADER, "")
