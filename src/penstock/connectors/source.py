@@ -9,10 +9,13 @@ from msgspec import Meta
 
 from penstock.connectors.kind import Kind
 from penstock.connectors.source_surroundings import SourceSurroundings
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import FieldError, Invalid, PenstockError
+from penstock.protocol.cloudevent import CloudEvent
 
 Position = Any
 """How far a source has read: a JSON value of its own making; None before it has read anything."""
+
+_WHOLE = {"specversion": "1.0", "id": "1", "source": "/", "type": "t"}
 
 
 class SourceFailed(PenstockError):
@@ -73,6 +76,17 @@ class SourceKind(Kind, frozen=True):
         str | None, Meta(description="Attribute `type` of all events, in place of the ones that the kind gives them.")
     ] = None
 
+    def check(self) -> None:
+        errors = []
+        for name, value in (("source", self.source), ("eventType", self.event_type)):
+            attribute = "source" if name == "source" else "type"
+            try:
+                CloudEvent.from_value({**_WHOLE, attribute: value} if value is not None else _WHOLE)
+            except Invalid as error:
+                errors += [FieldError(name, each.message) for each in error.errors]
+        if errors:
+            raise Invalid(errors)
+
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         """What there is since `position`. The first time (None) a kind that reads on from where it was only says
         where that is, so that what was there before the source does not become events. Raises SourceFailed.
@@ -80,5 +94,8 @@ class SourceKind(Kind, frozen=True):
         raise NotImplementedError
 
     async def listen(self, position: Position, emit: Emit, surroundings: SourceSurroundings) -> None:
-        """Emits what comes, until cancelled. Raises SourceFailed when it ends by itself."""
+        """Emits what comes, until cancelled; first of all, perhaps nothing, to say that it has begun to listen.
+
+        Raises SourceFailed when it cannot go on.
+        """
         raise NotImplementedError
