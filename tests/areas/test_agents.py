@@ -12,13 +12,12 @@ import msgspec
 import pytest
 
 from penstock.areas.agents.roster import Roster
-from penstock.bus.bus import Bus
 from penstock.kernel.errors import Forbidden
 from penstock.protocol import subjects
 from penstock.protocol.capability import AgentCapability, CapabilityType
 from penstock.protocol.registration import AgentConfiguration
 from tests.application import Application, running_application
-from tests.areas.agent_link import linked_agent, reconnected_agent, register
+from tests.areas.agent_link import AgentLink, linked_agent, reconnected_agent, register
 from tests.areas.waiting import until
 
 
@@ -395,22 +394,30 @@ async def test_changes_of_one_agent_at_the_same_time_are_all_kept(application: A
     assert (found["PoolName"], found["BaseAddress"], found["Name"]) == ("p", "http://b", name + "-new")
 
 
-async def test_agents_are_not_called_offline_while_the_bus_was_away(tmp_path: Path, name: str) -> None:
-    async with running_application(tmp_path) as application, linked_agent(application, name) as link:
+async def test_agents_are_not_called_offline_when_it_is_the_bus_that_is_silent(tmp_path: Path, name: str) -> None:
+    async with (
+        running_application(tmp_path) as application,
+        linked_agent(application, name) as link,
+        asyncio.TaskGroup() as group,
+    ):
         await until(lambda: _is(application, link.id, 1))
+        pinging = group.create_task(_keep_pinging(link))
         nats = application.platform.nats
         assert nats is not None
-        bus = application.platform.container.get(Bus)
-        os.kill(nats.pid, signal.SIGKILL)
-        await until(lambda: _connected(bus, False))
-        await until(lambda: _connected(bus, True))
-
-        async def heard() -> bool:
-            await link.ping()
-            return True
-
-        await until(heard)
+        assert nats.pid is not None
+        frozen = nats.pid
+        os.kill(frozen, signal.SIGSTOP)
+        await asyncio.sleep(3)
+        os.kill(frozen, signal.SIGCONT)
+        os.kill(frozen, signal.SIGKILL)
+        killed = datetime.now(UTC)
+        await until(lambda: _seen_after(application, link.id, killed))
+        pinging.cancel()
         assert await status_of(application, link.id) == 1
+        history = await application.admin.get(
+            "/events/store", params={"entityId": str(link.id), "fromDate": "2020-01-01", "toDate": "2100-01-01"}
+        )
+        assert "not heard" not in history.text
 
 
 async def test_agents_and_credentials_survive_a_restart_of_the_server(tmp_path: Path, name: str) -> None:
@@ -428,8 +435,14 @@ async def test_agents_and_credentials_survive_a_restart_of_the_server(tmp_path: 
         ]
 
 
-async def _connected(bus: Bus, wanted: bool) -> bool:
-    return bus.connected is wanted
+async def _keep_pinging(link: AgentLink) -> None:
+    while True:
+        await link.ping()
+        await asyncio.sleep(0.1)
+
+
+async def _seen_after(application: Application, id: object, moment: datetime) -> bool:
+    return datetime.fromisoformat((await agent(application, id))["LastSeen"]) > moment
 
 
 async def _is(application: Application, id: object, status: int) -> bool:

@@ -4,7 +4,7 @@ Every replica hears every ping and remembers when; one of them, by queue group, 
 So nothing is written for a ping that says nothing new, and any replica may find that an agent is silent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from penstock.areas.agents.roster import Roster
 from penstock.bus.bus import Bus
 from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import NotFound, Stale
+from penstock.kernel.errors import NotFound, Stale, Unavailable
 from penstock.kernel.ids import derived_id, new_id
 from penstock.protocol.capability import AgentCapability
 from penstock.protocol.status import AgentEndpointManagerStatusEnum, AgentStatusPing
@@ -31,6 +31,7 @@ from penstock.store.write import Append, Replace
 log = structlog.get_logger(__name__)
 
 _TRIES = 5
+_ANSWER_SECONDS = 2.0
 
 
 class Presence:
@@ -66,14 +67,27 @@ class Presence:
     async def sweep(self) -> None:
         """Marks online agents that have been silent too long as offline; any number of replicas may do so."""
         now = self._clock.now()
-        if not self._bus.connected:
-            self._listening_since = None  # what was not heard meanwhile says nothing about the agents
-            return
-        self._listening_since = self._listening_since or now
-        for agent in list((await self._roster.all()).values()):
-            last = max(self._roster.seen(agent).last_seen or agent.created_date, self._listening_since)
-            if agent.current_status_enum is AgentStatusEnum.ONLINE and now - last > self._policy.silence:
-                await self._mark_offline(agent)
+        if self._bus.connected:
+            self._listening_since = self._listening_since or now
+            silent = self._silent(await self._roster.all(), now, self._listening_since)
+            if not silent or await self._bus_answers():
+                for agent in silent:
+                    await self._mark_offline(agent)
+                return
+        self._listening_since = None  # what was not heard meanwhile says nothing about the agents
+
+    def _silent(self, agents: Mapping[UUID, Agent], now: datetime, listening_since: datetime) -> Sequence[Agent]:
+        online = [agent for agent in agents.values() if agent.current_status_enum is AgentStatusEnum.ONLINE]
+        last = [max(self._roster.seen(agent).last_seen or agent.created_date, listening_since) for agent in online]
+        return [agent for agent, heard in zip(online, last, strict=True) if now - heard > self._policy.silence]
+
+    async def _bus_answers(self) -> bool:
+        """Whether it is the agents that are silent: a connection may look open long after its other end is gone."""
+        try:
+            await self._bus.api("INFO", None, msgspec.Raw, timeout=_ANSWER_SECONDS)
+        except Unavailable:
+            return False
+        return True
 
     async def _store_change(self, before: Agent, ping: AgentStatusPing) -> None:
         now = self._clock.now()
