@@ -45,43 +45,80 @@ _BASES: dict[Family, type[Kind]] = {
 
 
 class Registered(NamedTuple):
-    """A kind, and the distribution that brings it: its name, `penstock` for the built-in ones, and version."""
+    """A kind, and the distribution that brings it: its name, `penstock` for the built-in ones, and version.
+
+    packaged: its package has an environment of its own.
+    """
 
     kind: type[Kind]
     package: str
     package_version: str
+    packaged: bool = False
 
 
 class Registry:
-    """Kinds by family and identifier; identifiers are compared without case."""
+    """Kinds by family, identifier and version; identifiers are compared without case."""
 
     def __init__(self, registered: Iterable[Registered]) -> None:
         """Raises TypeError when two kinds of a family have one identifier, or a kind has no family."""
-        self._kinds: dict[Family, dict[str, Registered]] = {family: {} for family in Family}
+        self._own: dict[Family, dict[str, Registered]] = {family: {} for family in Family}
+        self._packaged: dict[Family, dict[str, list[Registered]]] = {family: {} for family in Family}
         for each in registered:
-            known = self._kinds[_family(each.kind)]
+            known = self._own[_family(each.kind)]
             key = each.kind.identifier.casefold()
             if not key or key in known:
                 raise TypeError(f"{each.kind.__qualname__}: the identifier '{each.kind.identifier}' is empty or taken")
             known[key] = each
 
+    def put_packaged(self, registered: Iterable[Registered]) -> None:
+        """Puts these in the place of all kinds whose packages have an environment of their own.
+
+        They may be there in several versions. One whose identifier is that of a kind of this installation is left out.
+        """
+        packaged: dict[Family, dict[str, list[Registered]]] = {family: {} for family in Family}
+        for each in registered:
+            family, key = _family(each.kind), each.kind.identifier.casefold()
+            if key not in self._own[family]:
+                packaged[family].setdefault(key, []).append(each)
+        for kinds in packaged.values():
+            for versions in kinds.values():
+                versions.sort(key=_newest_first)
+        self._packaged = packaged
+
     def find(self, family: Family, identifier: str) -> type[Kind] | None:
-        found = self._kinds[family].get(identifier.casefold())
-        return found.kind if found else None
+        """The newest version of the kind."""
+        versions = self._versions(family, identifier)
+        return versions[0].kind if versions else None
 
     def all(self, family: Family) -> Sequence[Registered]:
-        """By identifier."""
-        return [each for _, each in sorted(self._kinds[family].items())]
+        """By identifier, newest versions first."""
+        keys = sorted({*self._own[family], *self._packaged[family]})
+        return [each for key in keys for each in self._versions(family, key)]
+
+    def registered(self, family: Family, identifier: str | None, version: str | None) -> Registered:
+        """The newest of the kinds of that identifier that is of the version asked for.
+
+        Raises Invalid naming `Type`, with the known ones, or `Version`.
+        """
+        versions = self._versions(family, identifier or "")
+        if not versions:
+            known = ", ".join(dict.fromkeys(each.kind.identifier for each in self.all(family)))
+            raise Invalid.one("Type", f"must be one of {known}")
+        for each in versions:
+            if each.kind.takes(version):
+                return each
+        present = " or ".join(each.kind.version for each in versions)
+        raise Invalid.one("Version", f"must be {present} for the type {versions[0].kind.identifier}")
 
     def kind(self, family: Family, identifier: str | None, version: str | None) -> type[Kind]:
-        """The kind of that identifier and version. Raises Invalid naming `Type`, with the known ones, or `Version`."""
-        kind = self.find(family, identifier or "")
-        if kind is None:
-            known = ", ".join(each.kind.identifier for each in self.all(family))
-            raise Invalid.one("Type", f"must be one of {known}")
-        if not kind.takes(version):
-            raise Invalid.one("Version", f"must be {kind.version} for the type {kind.identifier}")
-        return kind
+        """The kind of that identifier and version. Raises Invalid as `registered`."""
+        return self.registered(family, identifier, version).kind
+
+    def _versions(self, family: Family, identifier: str) -> Sequence[Registered]:
+        key = identifier.casefold()
+        if key in self._own[family]:
+            return [self._own[family][key]]
+        return self._packaged[family].get(key, ())
 
     async def check(
         self,
@@ -168,6 +205,10 @@ def _installed(points: Iterable[EntryPoint]) -> Iterator[Registered]:
             continue
         distribution = point.dist
         yield Registered(kind, distribution.name if distribution else "", distribution.version if distribution else "")
+
+
+def _newest_first(registered: Registered) -> list[int]:
+    return [-int(part) if part.isdigit() else 0 for part in registered.kind.version.split(".")]
 
 
 def _family(kind: Any) -> Family:
