@@ -18,6 +18,7 @@ from penstock.areas.eventing.model import (
     EventSubscriptionDtov2,
     SubscriptionEntity,
 )
+from penstock.areas.eventing.pipeline import Pipeline
 from penstock.connectors.kind import Part
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Map
@@ -38,7 +39,7 @@ class ChannelOptions(Part, frozen=True):
 class Channel(Entity):
     """A channel as stored. Secrets of components and endpoints are masked here and sealed beside it.
 
-    variables: values for its configurations, before variables of the platform. requirements: kept for readers.
+    variables: values for its configurations, which come before variables of the platform of the same name.
     disabled_since, disabled_reason: when and why it was no longer delivered.
     """
 
@@ -50,14 +51,18 @@ class Channel(Entity):
     components: list[ChannelComponent] = []
     endpoints: list[ChannelComponent] = []
     description: str | None = None
-    variables: Map | None = None
-    requirements: Map | None = None
+    variables: dict[str, str] | None = None
     disabled_since: datetime | None = None
     disabled_reason: str | None = None
 
     @property
     def enabled(self) -> bool:
         return self.disabled_since is None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """Its parts, secrets masked."""
+        return Pipeline(self.components, self.endpoints)
 
     @property
     def options(self) -> ChannelOptions:
@@ -77,7 +82,6 @@ class Channel(Entity):
             type=self.type,
             parameters=self.parameters,
             variables=self.variables,
-            requirements=self.requirements,
             created_at=self.created_date,
         )
 

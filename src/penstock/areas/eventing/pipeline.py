@@ -1,0 +1,134 @@
+"""What a channel is made of: its components and endpoints, checked against their kinds, their secrets apart."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from penstock.areas.eventing.model import ChannelComponent
+from penstock.connectors.address_guard import AddressGuard
+from penstock.connectors.kind import Kind
+from penstock.connectors.registry import Family, Registry, configuration_object
+from penstock.connectors.schema_walk import Text, mapped
+from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
+from penstock.kernel.errors import FieldError, Invalid
+
+PartSecrets = Mapping[str, Mapping[str, str]]
+"""Secrets by part (`Endpoints[0]`) and path in its configuration."""
+
+_MOST = 100
+_MASKED = "is a mask, which keeps the secret only while the rest of the configuration stays: give the secret"
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Components and endpoints in the order given, which a `position` overrides."""
+
+    components: Sequence[ChannelComponent] = ()
+    endpoints: Sequence[ChannelComponent] = ()
+
+    def map(self, change: "Callable[[str, Family, ChannelComponent], ChannelComponent]") -> "Pipeline":
+        """Each part replaced by what `change` makes of its place (`Endpoints[0]`), family and itself."""
+        return Pipeline(
+            *(
+                [change(f"{name}[{index}]", family, part) for index, part in enumerate(parts)]
+                for name, family, parts in self._lists()
+            )
+        )
+
+    def _lists(self) -> Sequence[tuple[str, Family, Sequence[ChannelComponent]]]:
+        return (
+            ("Components", Family.COMPONENT, self.components),
+            ("Endpoints", Family.ENDPOINT, self.endpoints),
+        )
+
+    async def check(self, registry: Registry, guard: AddressGuard) -> None:
+        """Checks every part. Raises Invalid with fields like `Endpoints[0].Configuration.url`."""
+        errors: list[FieldError] = []
+        for name, family, parts in self._lists():
+            if len(parts) > _MOST:
+                errors.append(FieldError(name, f"must be at most {_MOST}"))
+            for index, part in enumerate(parts[:_MOST]):
+                try:
+                    kind = await registry.check(family, part.type, part.version, part.json_configuration, guard)
+                    _check_unmasked(kind, configuration_object(part.json_configuration))
+                except Invalid as error:
+                    errors += [FieldError(f"{name}[{index}].{e.field}", e.message) for e in error.errors]
+        if errors:
+            raise Invalid(errors)
+
+    def normal(self, registry: Registry) -> "Pipeline":
+        """Types, versions and identifiers as their kinds write them. Call it on what was checked."""
+
+        def normal(_: str, family: Family, part: ChannelComponent) -> ChannelComponent:
+            kind = registry.kind(family, part.type, part.version)
+            return msgspec.structs.replace(
+                part, type=kind.identifier, version=kind.version, component_type_identifier=kind.identifier
+            )
+
+        return self.map(normal)
+
+    def closed(self, registry: Registry) -> tuple["Pipeline", PartSecrets]:
+        """The pipeline with its secrets masked, and the secrets."""
+        secrets: dict[str, Mapping[str, str]] = {}
+
+        def close(place: str, kind: type[Kind], configuration: Any) -> Any:
+            public, found = without_secrets(kind, configuration)
+            if found:
+                secrets[place] = found
+            return public
+
+        return self._configured(registry, close), secrets
+
+    def unchanged(self, before: "Pipeline") -> set[str]:
+        """The places of parts that are those of `before`, masks included."""
+        places: set[str] = set()
+        for (name, _, parts), (_, _, earlier) in zip(self._lists(), before._lists(), strict=True):
+            for index, (part, other) in enumerate(zip(parts, earlier, strict=False)):
+                same_type = (part.type or "").casefold() == (other.type or "").casefold()
+                if same_type and _object(part) == _object(other):
+                    places.add(f"{name}[{index}]")
+        return places
+
+    def opened(self, registry: Registry, secrets: PartSecrets) -> "Pipeline":
+        """The pipeline with its secrets in the clear: those that are masked and known."""
+
+        def reveal(place: str, kind: type[Kind], configuration: Any) -> Any:
+            return with_secrets(kind, configuration, secrets.get(place, {}))
+
+        return self._configured(registry, reveal)
+
+    def _configured(self, registry: Registry, change: Callable[[str, type[Kind], Any], Any]) -> "Pipeline":
+        def configure(place: str, family: Family, part: ChannelComponent) -> ChannelComponent:
+            kind = registry.find(family, part.type or "")
+            if kind is None:  # its package is gone; without it the secrets cannot be told from the rest
+                return part
+            given = configuration_object(part.json_configuration)
+            return msgspec.structs.replace(part, json_configuration=_text(change(place, kind, given)))
+
+        return self.map(configure)
+
+
+def _check_unmasked(kind: type[Kind], configuration: Any) -> None:
+    masked: list[FieldError] = []
+
+    def find(text: str, path: str, place: Text) -> str:
+        if place.secret and text == MASK:
+            masked.append(FieldError(f"Configuration.{path}", _MASKED))
+        return text
+
+    mapped(configuration, kind.schema(), find)
+    if masked:
+        raise Invalid(masked)
+
+
+def _object(part: ChannelComponent) -> Any:
+    try:
+        return configuration_object(part.json_configuration)
+    except Invalid:
+        return None
+
+
+def _text(configuration: Any) -> str:
+    return msgspec.json.encode(configuration).decode()
