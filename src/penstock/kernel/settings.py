@@ -41,7 +41,7 @@ def read_settings(
     fields = {prefix + field.name.upper(): field for field in msgspec.structs.fields(struct)}
     values = _read_defaults(struct, defaults)
     errors = [
-        FieldError(name, _unknown(name, fields))
+        FieldError(name, _unknown(name, fields, prefix))
         for name in sorted(environment)
         if name.startswith(prefix) and name not in fields and not _belongs(name, known_elsewhere)
     ]
@@ -170,6 +170,7 @@ def _belongs(name: str, known_elsewhere: Iterable[str]) -> bool:
     return any(name == known or (known.endswith("_") and name.startswith(known)) for known in known_elsewhere)
 
 
-def _unknown(name: str, fields: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, fields, n=1)
-    return f"is not a setting; did you mean {near[0]}?" if near else "is not a setting"
+def _unknown(name: str, fields: Collection[str], prefix: str) -> str:
+    rests = {field.removeprefix(prefix): field for field in fields}
+    near = difflib.get_close_matches(name.removeprefix(prefix), rests, n=1)
+    return f"is not a setting; did you mean {rests[near[0]]}?" if near else "is not a setting"
