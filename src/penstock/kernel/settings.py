@@ -29,9 +29,9 @@ def read_settings(
 ) -> S:
     """The settings as a Struct.
 
-    Field types: str, int, float, bool, Literal of texts, lists of these (`a,b`), dict[str, str] (`a=1,b=2`), each perhaps
-    optional (empty is None) or Annotated with bounds. A field that neither `defaults` nor the Struct gives a value
-    must be set.
+    Field types: str, int, float, bool, Literal of texts, lists of these (`a,b`), dict[str, str] (`a=1,b=2`), each
+    perhaps optional (empty is None) or Annotated with bounds. A field that neither `defaults` nor the Struct gives
+    a value must be set.
     known_elsewhere: names with the prefix that belong to other programs; one that ends with `_` stands for all
     names that begin so.
 
