@@ -31,7 +31,6 @@ from penstock.store.write import Append, Replace
 log = structlog.get_logger(__name__)
 
 _TRIES = 5
-_ANSWER_SECONDS = 2.0
 
 
 class Presence:
@@ -66,15 +65,13 @@ class Presence:
 
     async def sweep(self) -> None:
         """Marks online agents that have been silent too long as offline; any number of replicas may do so."""
-        now = self._clock.now()
-        if self._bus.connected:
-            self._listening_since = self._listening_since or now
-            silent = self._silent(await self._roster.all(), now, self._listening_since)
-            if not silent or await self._bus_answers():
-                for agent in silent:
-                    await self._mark_offline(agent)
-                return
-        self._listening_since = None  # what was not heard meanwhile says nothing about the agents
+        asked = self._clock.now()
+        if not await self._bus_answers() or self._clock.now() - asked > self._policy.silence / 2:
+            self._listening_since = None  # what was not heard meanwhile says nothing about the agents
+            return
+        self._listening_since = self._listening_since or asked
+        for agent in self._silent(await self._roster.all(), asked, self._listening_since):
+            await self._mark_offline(agent)
 
     def _silent(self, agents: Mapping[UUID, Agent], now: datetime, listening_since: datetime) -> Sequence[Agent]:
         online = [agent for agent in agents.values() if agent.current_status_enum is AgentStatusEnum.ONLINE]
@@ -82,9 +79,9 @@ class Presence:
         return [agent for agent, heard in zip(online, last, strict=True) if now - heard > self._policy.silence]
 
     async def _bus_answers(self) -> bool:
-        """Whether it is the agents that are silent: a connection may look open long after its other end is gone."""
+        """A connection may look open long after its other end is gone, so only an answer tells."""
         try:
-            await self._bus.api("INFO", None, msgspec.Raw, timeout=_ANSWER_SECONDS)
+            await self._bus.api("INFO", None, msgspec.Raw, timeout=self._policy.silence.total_seconds())
         except Unavailable:
             return False
         return True
