@@ -15,7 +15,10 @@ class CapabilityType(IntEnum):
 
 
 class AgentCapability(Wire):
-    """One thing an agent offers. Identifier is compared without case; IdentifierValueComparer has no content."""
+    """One thing an agent offers. Identifier is compared without case; IdentifierValueComparer has no content.
+
+    IsCustom: given to the agent by an operator of the servers, not reported by it.
+    """
 
     identifier_value_comparer: Map | None = None
     identifier: str | None = None
