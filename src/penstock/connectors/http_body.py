@@ -1,5 +1,6 @@
 """The body of a message as the data of an event."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from penstock.protocol.cloudevent import is_json
 
 BINARY = "application/octet-stream"
+_TEXT = re.compile(r"text/.+|.+[/+](?:xml|yaml)|application/x-www-form-urlencoded")
 
 
 def body_of(content_type: str, body: bytes) -> tuple[str, Any]:
@@ -17,7 +19,7 @@ def body_of(content_type: str, body: bytes) -> tuple[str, Any]:
             return media, msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return BINARY, body  # it is not what it says
-    if media.partition(";")[0].strip().lower().startswith("text/"):
+    if _TEXT.fullmatch(media.partition(";")[0].strip().lower()):
         try:
             return media, body.decode()
         except UnicodeDecodeError:

@@ -1,6 +1,6 @@
 """A request as operations see it, free of any web framework."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ class Call:
 
     path_values: the path parameters by their names in the template, percent-decoded.
     query: the query string, undecoded.
-    headers: names in lower case.
+    headers: names in lower case; of a header that came more than once, the last value.
+    header_list: every header in the order of the request, names in lower case.
     read: the body; raises TooLarge when it exceeds the bytes given.
     """
 
@@ -27,3 +28,4 @@ class Call:
     scheme: str
     protocol: str
     actor: Actor | None = None
+    header_list: Iterable[tuple[bytes, bytes]] = ()

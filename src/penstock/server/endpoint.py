@@ -116,6 +116,7 @@ def _call(scope: HTTPScope, receive: Receive, names: Sequence[str]) -> Call:
         client=client[0] if client else "",
         scheme=scope["scheme"],
         protocol=f"HTTP/{scope['http_version']}",
+        header_list=scope["headers"],
     )
 
 
