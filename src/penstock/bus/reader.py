@@ -67,6 +67,11 @@ class StreamReader:
         return await view.read(sequence + 1, count)
 
 
+    async def first_since(self, stream: str, time: datetime) -> int | None:
+        """The sequence of the first message as new as `time` or newer. Raises NotFound without the stream."""
+        return await _View(self._bus, await self._streams.info(stream), None).first_since(time)
+
+
 class _View:
     """The messages of one stream, or those of one subject in it."""
 
@@ -84,6 +89,11 @@ class _View:
         """How many messages are as new as `time` or newer."""
         probe = await self._probe({"start_time": time.isoformat()})
         return probe.live if probe is not None else 0
+
+    async def first_since(self, time: datetime) -> int | None:
+        """The sequence of the first message as new as `time` or newer."""
+        probe = await self._probe({"start_time": time.isoformat()})
+        return probe.sequence if probe is not None else None
 
     async def place_of(self, live: int) -> int:
         """The sequence from which on there are `live` messages."""

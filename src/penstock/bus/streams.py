@@ -9,7 +9,7 @@ import msgspec
 from penstock.bus.bus import Bus
 from penstock.bus.message import time_of
 from penstock.bus.naming import stream_key, stream_name
-from penstock.kernel.errors import NotFound
+from penstock.kernel.errors import Invalid, NotFound
 
 
 class StreamSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,10 @@ class Specification(Protocol):
 
 
 class StreamState(msgspec.Struct, frozen=True):
-    """first_seq and last_seq bound the sequences; fewer `messages` than they span means gaps."""
+    """first_seq and last_seq bound the sequences; fewer `messages` than they span means gaps.
+
+    first_ts: when the first message was stored, as the server writes it; meaningless without messages.
+    """
 
     messages: int = 0
     bytes: int = 0
@@ -82,6 +85,7 @@ class StreamState(msgspec.Struct, frozen=True):
     last_seq: int = 0
     consumer_count: int = 0
     num_subjects: int = 0
+    first_ts: str = ""
 
 
 class StreamInfo(msgspec.Struct, frozen=True):
@@ -175,6 +179,13 @@ class Streams:
         if subject is not None:
             wanted["filter"] = subject
         await self._bus.api(f"STREAM.PURGE.{stream_key(name)}", wanted or None, _Done)
+
+    async def delete_message(self, name: str, sequence: int) -> None:
+        """Deletes one message; nothing happens when it is not there. Raises NotFound without the stream."""
+        try:
+            await self._bus.api(f"STREAM.MSG.DELETE.{stream_key(name)}", {"seq": sequence, "no_erase": True}, _Done)
+        except (NotFound, Invalid):
+            await self.info(name)
 
     async def list(self) -> list[StreamInfo]:
         """Every stream, by name."""
