@@ -43,6 +43,16 @@ async def test_an_entry_whose_key_is_present_is_passed_over(store: Store, now: d
     assert await store.count_entries(LOANS, [Where("reader", "=", "other")]) == 0
 
 
+async def test_an_entry_that_shall_replace_takes_the_place_of_the_one_with_its_key(store: Store, now: datetime) -> None:
+    first, *rest = loans(now)
+    await store.commit([Append(LOANS, [first, rest[0]])])
+    changed = Loan(id=first.id, at=now + timedelta(days=1), reader="other")
+    await store.commit([Append(LOANS, [changed, *rest], replace=True)])
+    assert await store.count_entries(LOANS) == 5
+    assert (await store.entries(LOANS))[0] == encode(changed)
+    assert await store.entries(LOANS, [Where("reader", "=", "other")]) == [encode(changed)]
+
+
 async def test_a_time_range_begins_with_since_and_ends_before_until(store: Store, now: datetime) -> None:
     entries = loans(now)
     await store.commit([Append(LOANS, entries)])

@@ -221,6 +221,14 @@ async def test_a_body_that_cannot_be_read_names_table_and_cause(database: Databa
             raise AssertionError("opened")
 
 
+async def test_a_deleted_body_that_cannot_be_read_stops_nothing(database: Database, now: datetime) -> None:
+    async with opened(database, OLD_SHELVES) as store:
+        old = OldShelf(name="S", width_in_inches=1).created(SYSTEM, now)
+        await store.commit([insert(old, now, OLD_SHELVES), Delete(OLD_SHELVES, old.key, now)])  # type: ignore[arg-type]
+    async with opened(database, SHELVES) as store:
+        assert await store.list(SHELVES) == []
+
+
 async def test_a_database_of_a_newer_release_is_refused(database: Database) -> None:
     async with opened(database, SHELVES, migrations=MIGRATIONS):
         pass

@@ -59,7 +59,7 @@ def _steps(catalog: Catalog, write: Write, now: int) -> Iterator[Step]:
             table = catalog.table(write.collection)
             yield Step(table.lock(write.id, now), partial(_check_current, write))
         case Append():
-            yield from map(Step, catalog.entries(write.journal).insert(write.entries))
+            yield from map(Step, catalog.entries(write.journal).insert(write.entries, write.replace))
         case _:
             assert_never(write)
 

@@ -55,7 +55,8 @@ class Journal(Generic[T]):
     """Append-only entries ordered by time.
 
     at: the entry's time, which reads filter and order by.
-    key: identity of an entry; an entry whose key is present already is passed over, so appends may be repeated.
+    key: identity of an entry; an entry whose key is present already is passed over, so appends may be repeated. A
+    journal that is made from something else may have its entries replaced when it is made anew.
     keep: entries older than this are removed by `purge`; None keeps them.
     """
 

@@ -19,7 +19,7 @@ _AT_ONCE = 100  # rows in one statement
 
 
 class EntryTable:
-    """Rows are inserted and purged, never changed; `key` is unique."""
+    """Rows are inserted and purged, and changed only when what they were made from is read anew; `key` is unique."""
 
     def __init__(self, dialect: Dialect, journal: Journal[Any]) -> None:
         self.journal = journal
@@ -30,15 +30,18 @@ class EntryTable:
         names = ["key", "at", "body", *(sql_name(column) for column in journal.columns)]
         self._insert_sql = f"INSERT INTO {self._table} ({', '.join(names)}) VALUES "
         self._row = f"({dialect.marks(len(names))})"
+        changed = ", ".join(f"{name} = excluded.{name}" for name in names if name != "key")
+        self._replace_sql = f" ON CONFLICT (key) DO UPDATE SET {changed}"
 
-    def insert(self, entries: Sequence[msgspec.Struct]) -> list[Statement]:
-        """Entries whose key is present, or came before in `entries`, are passed over."""
+    def insert(self, entries: Sequence[msgspec.Struct], replace: bool) -> list[Statement]:
+        """Entries whose key is present, or came before in `entries`, are passed over, unless they shall replace."""
+        conflict = self._replace_sql if replace else " ON CONFLICT DO NOTHING"
         statements = []
         for start in range(0, len(entries), _AT_ONCE):
             part = entries[start : start + _AT_ONCE]
             rows = ", ".join([self._row] * len(part))
             params = [value for entry in part for value in self._values(entry)]
-            statements.append(Statement(f"{self._insert_sql}{rows} ON CONFLICT DO NOTHING", params))
+            statements.append(Statement(f"{self._insert_sql}{rows}{conflict}", params))
         return statements
 
     def _values(self, entry: msgspec.Struct) -> list[Any]:

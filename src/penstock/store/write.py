@@ -76,10 +76,14 @@ class Require:
 
 @dataclass(frozen=True)
 class Append:
-    """Entries for a journal; those whose key is present are passed over."""
+    """Entries for a journal; those whose key is present are passed over.
+
+    replace: takes their place instead; then no two of `entries` may have one key.
+    """
 
     journal: Journal[Any]
     entries: Sequence[msgspec.Struct]
+    replace: bool = False
 
 
 Write = Insert | Replace | Delete | Require | Append
