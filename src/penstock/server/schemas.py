@@ -44,8 +44,9 @@ def _schema_hook(wanted: type) -> dict[str, Any]:
 
 def _complete(component: dict[str, Any], struct: type[msgspec.Struct]) -> None:
     shapes = {field.encode_name: shape_of(field.type) for field in msgspec.structs.fields(struct)}
-    # Answers carry every field, so what is never null is required, whatever a request may leave out.
-    component["required"] = [name for name, shape in shapes.items() if not shape.is_optional]
+    if not struct.__struct_config__.omit_defaults:
+        # Answers carry every field, so what is never null is required, whatever a request may leave out.
+        component["required"] = [name for name, shape in shapes.items() if not shape.is_optional]
     for name, shape in shapes.items():
         component["properties"][name] = _with_time(component["properties"][name], shape)
     if "description" in component:
