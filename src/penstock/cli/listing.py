@@ -7,6 +7,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 _AGENT_STATUS = ("Unknown", "Online", "Offline", "Pending", "Deprecated")
+_WIDEST = 60
 _REQUESTED = ("stopped", "started", "unknown")
 
 
@@ -143,6 +144,39 @@ LISTINGS = (
         ),
     ),
     Listing(
+        "webhooks",
+        ("webhook",),
+        "/api/webhooks",
+        (Column("NAME", "Name"), Column("DESCRIPTION", "Description")),
+    ),
+    Listing(
+        "requests",
+        ("request",),
+        "/api/webhooks/{name}/history",
+        (
+            Column("RECEIVED", "Timestamp"),
+            Column("METHOD", "Method"),
+            Column("CONTENT TYPE", "ContentType"),
+            Column("BODY", lambda row: _line(row["Body"] or "")),
+            Column("COPY OF", "OriginalMessageId"),
+            Column("ID", "Id"),
+        ),
+        of="webhook",
+    ),
+    Listing(
+        "services",
+        ("service",),
+        "/services",
+        (
+            Column("NAME", "Name"),
+            Column("VERSION", "Version"),
+            Column("ENDPOINTS", lambda row: ", ".join(each["Endpoint"] for each in row["Endpoints"] or ())),
+            Column("DESCRIPTION", "Description"),
+            Column("ID", "Id"),
+        ),
+        keys=("Id", "Name"),
+    ),
+    Listing(
         "users",
         ("user",),
         "/identity/user",
@@ -167,6 +201,13 @@ def listing_named(name: str) -> Listing | None:
 
 def _word(words: tuple[str, ...], number: int) -> str:
     return words[number] if 0 <= number < len(words) else str(number)
+
+
+def _line(text: str) -> str:
+    """The first line, cut; others may have written it, so nothing in it may steer the terminal."""
+    first = text.strip().partition("\n")[0].strip()
+    shown = "".join(character if character.isprintable() else "\ufffd" for character in first[:_WIDEST])
+    return shown if len(first) <= _WIDEST else f"{shown}..."
 
 
 def _text(value: Any) -> str:
