@@ -23,9 +23,10 @@ from penstock.agent.ledger import Ledger
 from penstock.agent.listener import AgentListener
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
+from penstock.agent.reading import FlowReader
 from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.listener import Tick
-from penstock.flow.variables import Variable
+from penstock.flow.variables import Variable, Variables
 from penstock.kernel.clock import ManualClock
 from penstock.kernel.cron import Cron
 from penstock.kernel.errors import NotFound
@@ -146,7 +147,8 @@ class World:
         ending = asyncio.Event()
         serving = asyncio.create_task(_serve(engine, ending))
         await asyncio.sleep(0)
-        keeper = FlowKeeper(engine, ledger, runs, outbox, self.clock, ZONE, _LONG_AGO)
+        reader = FlowReader(Variables(_no_variable), ZONE)
+        keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self.clock, _LONG_AGO)
         self.life = Life(database, ledger, keeper, listener, serving, ending)
 
     async def resume(self) -> None:

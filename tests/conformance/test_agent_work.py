@@ -110,6 +110,23 @@ async def test_a_broken_flow_is_told_with_its_problem_and_hurts_no_other(servers
     await eventually(lambda: is_in(servers.of_agent, broken.name, RUNNING))
 
 
+async def test_a_flow_that_cannot_start_is_tried_again_and_can_be_removed(servers: Servers, tmp_path: Path) -> None:
+    spec = "- from: {uri: quartz:q, parameters: {cron: '{{var:when}}'}, steps: [{log: x}]}"
+    servers.resync_seconds = 0.3
+    item, other = servers.put("job", spec), servers.put("other", spec.replace("when", "never"))
+    async with running_agent(servers, tmp_path / "agent"):
+        await eventually(lambda: bool(servers.credentials) and is_in(servers.of_agent, item.name, ERROR))
+        state = servers.of_agent.status(item.name)
+        assert state is not None
+        assert "variable 'when' does not exist" in (state.message or "")
+
+        servers.variables["when"] = VariableValue(value="* * * * * *", is_secret=False)
+        await eventually(lambda: is_in(servers.of_agent, item.name, RUNNING) and bool(servers.of_agent.ticks))
+        servers.remove(other.name)
+        await eventually(lambda: (gone := servers.of_agent.status(other.name)) is not None and gone.removed)
+    assert [told.status for told in servers.of_agent.states if told.name == item.name] == [ERROR, RUNNING]
+
+
 async def test_a_command_that_does_not_exist_is_a_failed_run(servers: Servers, agent: AgentProcess) -> None:
     servers.schedule("job", "* * * * * *", "no-such-command")
     await servers.tell()

@@ -17,7 +17,7 @@ def test_an_agent_runs_without_any_setting() -> None:
     settings = read_agent_settings({})
 
     assert settings.name
-    assert settings.server == "http://127.0.0.1:8400"
+    assert settings.server == ""
     assert settings.zone
 
 

@@ -19,7 +19,7 @@ from penstock.protocol.registration import AgentConfiguration
 _FILE = "configuration.json"
 _PING_SECONDS = 10.0
 _RESYNC_SECONDS = 60.0
-_AWAY_SECONDS = 5.0  # the bus away for this long may have another address now
+_AWAY = timedelta(seconds=5)  # the bus away for this long may have another address now
 _PAUSE = timedelta(seconds=10)
 _log = structlog.get_logger(__name__)
 
@@ -86,12 +86,11 @@ class Access:
             self._away_since = None
         elif self._away_since is None:
             self._away_since = now
-        away = self._away_since is not None and (now - self._away_since).total_seconds() > _AWAY_SECONDS
-        if now < self._renew_at and not away:
+        if now < self._renew_at and (self._away_since is None or now < self._away_since + _AWAY):
             return
+        self._away_since = None
         try:
             await self._renew()
-            self._away_since = None
         except Unavailable as error:
             _log.warning("the configuration cannot be renewed yet", reason=str(error))
             self._renew_at = now + _PAUSE

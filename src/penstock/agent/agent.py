@@ -23,6 +23,7 @@ from penstock.agent.listener import AgentListener
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
 from penstock.agent.pinger import Pinger
+from penstock.agent.reading import FlowReader
 from penstock.agent.reconciler import Reconciler
 from penstock.agent.registration import identify
 from penstock.agent.settings import AgentSettings
@@ -33,6 +34,7 @@ from penstock.flow.command import AGENT_MARKER, base_environment
 from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.guard import Guard
 from penstock.flow.orphans import sweep
+from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
@@ -74,7 +76,7 @@ class Agent:
             database = Database(self._folder.path / _DATABASE)
             await database.open()
             stack.push_async_callback(database.close)
-            link = await stack.enter_async_context(Link(identity.server))
+            link = await stack.enter_async_context(Link(self._settings.server or identity.server))
             await self._work(identity, database, link, marker)
 
     async def _mark(self) -> str:
@@ -98,14 +100,16 @@ class Agent:
         access = Access(identity, self._folder, link, self._clock)
         uplink = Uplink(access)
         listener = AgentListener(ledger, runs, outbox)
+        resolve = VariableSource(uplink).resolve
         engine = FlowEngine(
             self._clock,
             self._settings.zone,
             listener,
-            VariableSource(uplink).resolve,
+            resolve,
             EngineSettings(agent_run=marker, environment=self._environment(), grace=_GRACE),
         )
-        keeper = FlowKeeper(engine, ledger, runs, outbox, self._clock, self._settings.zone, identity.registered)
+        reader = FlowReader(Variables(resolve), self._settings.zone)
+        keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self._clock, identity.registered)
         reconciler = Reconciler(keeper, ledger, database, uplink, access)
         pinger = Pinger(self._settings, self._capabilities, access, uplink, engine, listener, self._clock)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -14,10 +14,9 @@ from penstock.agent.held_flow import HeldFlow, held, rule_of
 from penstock.agent.ledger import Also, Ledger
 from penstock.agent.open_runs import NEVER_BEGAN, OpenRuns
 from penstock.agent.outbox import Outbox
+from penstock.agent.reading import FlowReader
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.engine import FlowEngine
-from penstock.flow.parser import parse_flow
-from penstock.flow.problem import InvalidFlow
 from penstock.kernel.clock import Clock
 from penstock.protocol.report import FlowState, IntegrationFlowStatusEnum
 from penstock.protocol.work import IntegrationStatusEnum2, WorkItem
@@ -36,42 +35,43 @@ class FlowKeeper:
     def __init__(
         self,
         engine: FlowEngine,
+        reader: FlowReader,
         ledger: Ledger,
         runs: OpenRuns,
         outbox: Outbox,
         clock: Clock,
-        zone: tzinfo,
         registered: datetime,
     ) -> None:
         self._engine = engine
+        self._reader = reader
         self._ledger = ledger
         self._runs = runs
         self._outbox = outbox
         self._clock = clock
-        self._zone = zone
         self._registered = registered
         self.flows: dict[str, HeldFlow] = {}
 
-    async def resume(self, item: WorkItem) -> None:
-        """Takes up a flow as the agent had it before it ended."""
-        definition, problem = self._parse(item)
-        due_times = DueTimes.of(definition, self._zone) if definition is not None else None
-        self._ledger.resume(rule_of(item, due_times, AGENT_AWAY))
-        if definition is None or item.requested is not IntegrationStatusEnum2.STARTED:
-            self._put(_resting(item, problem))
-            return
-        await self._start(item, definition)
+    async def resume(self, item: WorkItem) -> bool:
+        """Takes up a flow as the agent had it before it ended. Answers as `apply` does."""
+        reading = await self._reader.read(item)
+        self._ledger.resume(rule_of(item, reading.due_times, AGENT_AWAY))
+        if reading.definition is None or not _is_wanted(item):
+            self._put(_resting(item, reading.problem))
+            return not reading.passing
+        return await self._start(item, reading.definition, reading.due_times)
 
-    async def apply(self, item: WorkItem) -> None:
-        """Makes the flow what the item says."""
-        definition, problem = self._parse(item)
-        if definition is None or item.requested is not IntegrationStatusEnum2.STARTED:
-            await self._rest(item, definition, problem)
-            return
-        if not self._runs_now(item.name):
-            due_times = DueTimes.of(definition, self._zone)
-            await self._ledger.rest(rule_of(item, due_times, NOT_STARTED_YET), self._since(item))
-        await self._start(item, definition)
+    async def apply(self, item: WorkItem) -> bool:
+        """Makes the flow what the item says. False: it could not be, which may do better another time."""
+        reading = await self._reader.read(item)
+        if reading.definition is None or not _is_wanted(item):
+            await self._rest(item, reading.due_times, reading.problem)
+            return not reading.passing
+        before = self.flows.get(item.name)
+        if before is not None and before.stamp == item.stamp:  # tried again: what passed has its reason already
+            self._ledger.learn(item.name, reading.due_times)
+        elif before is None or not before.is_running:
+            await self._ledger.rest(rule_of(item, reading.due_times, NOT_STARTED_YET), self._since(item))
+        return await self._start(item, reading.definition, reading.due_times)
 
     async def remove(self, flow: str, ended: datetime | None) -> None:
         """Ends the flow. ended: since when it is not the agent's any more, where that is known."""
@@ -93,39 +93,30 @@ class FlowKeeper:
         await self._ledger.remove(flow, min(ended or now, now), forget)
         self._outbox.stored(Channel.FLOWS, 1)
 
-    def _runs_now(self, flow: str) -> bool:
-        before = self.flows.get(flow)
-        return before is not None and before.is_running
-
-    def _parse(self, item: WorkItem) -> tuple[FlowDefinition | None, str | None]:
-        try:
-            return parse_flow(item.name, item.version, item.spec), None
-        except InvalidFlow as error:
-            return None, error.detail
-
-    async def _start(self, item: WorkItem, definition: FlowDefinition) -> None:
+    async def _start(self, item: WorkItem, definition: FlowDefinition, due_times: DueTimes | None) -> bool:
         try:
             moment = await self._engine.start(definition)
         except Exception as error:  # noqa: BLE001 - a flow that does not start must not hurt the others
             _log.warning("flow does not start", flow=item.name, version=item.version, exc_info=error)
-            await self._rest(item, definition, f"does not start: {error}")
-            return
+            await self._rest(item, due_times, f"does not start: {error}")
+            return False
         await self._last_ticks(item.name, moment)
         new = held(item, IntegrationFlowStatusEnum.RUNNING)
-        rule = rule_of(item, DueTimes.of(definition, self._zone), AGENT_AWAY)
+        rule = rule_of(item, due_times, AGENT_AWAY)
         await self._ledger.run(rule, self._since(item), moment, self._keep(item, new))
         self._put(new)
+        return True
 
-    async def _rest(self, item: WorkItem, definition: FlowDefinition | None, problem: str | None) -> None:
+    async def _rest(self, item: WorkItem, due_times: DueTimes | None, problem: str | None) -> None:
         await self._stop(item.name)
         new = _resting(item, problem)
-        due_times = DueTimes.of(definition, self._zone) if definition is not None else None
         rule = rule_of(item, due_times, problem or NOT_STARTED_YET)
         await self._ledger.rest(rule, self._since(item), self._keep(item, new))
         self._put(new)
 
     async def _stop(self, flow: str) -> None:
-        if self._runs_now(flow):
+        before = self.flows.get(flow)
+        if before is not None and before.is_running:
             await self._engine.stop(flow, _GRACE)
             await self._runs.never_began(flow, f"{NEVER_BEGAN}: the flow was stopped")
 
@@ -143,17 +134,23 @@ class FlowKeeper:
         return min(max(item.since, self._registered), self._clock.now())
 
     def _keep(self, item: WorkItem, new: HeldFlow) -> Also:
-        entry = state_entry(new.state(self._clock.now()))
+        known = self.flows.get(item.name) == new
+        entries = [] if known else [state_entry(new.state(self._clock.now()))]
 
         def write(connection: sqlite3.Connection) -> None:
             write_item(connection, item)
-            insert_entries(connection, [entry])
+            insert_entries(connection, entries)
 
         return write
 
     def _put(self, flow: HeldFlow) -> None:
         self.flows[flow.name] = flow
         self._outbox.stored(Channel.FLOWS, 1)
+
+
+def _is_wanted(item: WorkItem) -> bool:
+    """Whether it is to run."""
+    return item.requested is IntegrationStatusEnum2.STARTED
 
 
 def _resting(item: WorkItem, problem: str | None) -> HeldFlow:

@@ -14,9 +14,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from penstock.agent.account import AGENT_AWAY, Account, Gap, Rule
 from penstock.agent.book import forget, read_accounts, read_gaps, write_gaps, write_until
 from penstock.agent.database import Database
+from penstock.agent.due_times import DueTimes
 from penstock.agent.entries import Channel, insert_entries, tick_entry
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
@@ -69,6 +72,12 @@ class Ledger:
         account = self._accounts.get(rule.flow)
         if account is not None:
             account.rule = rule
+
+    def learn(self, flow: str, due_times: DueTimes | None) -> None:
+        """When the flow is due, which was not known before."""
+        account = self._accounts.get(flow)
+        if account is not None and account.rule is not None:
+            account.rule = msgspec.structs.replace(account.rule, due_times=due_times)
 
     async def rest(self, rule: Rule, since: datetime, also: Also | None = None) -> None:
         """From `since` on, the flow does not run and the rule holds; up to then the rule before tells.

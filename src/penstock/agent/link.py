@@ -4,13 +4,13 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import msgspec
 import structlog
 
-from penstock.kernel.errors import PenstockError, Unavailable
+from penstock.kernel.errors import Invalid, PenstockError, Unavailable
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import encode
 from penstock.protocol.capability import AgentCapability
@@ -61,14 +61,16 @@ class Link:
                 "/agent/register", content=encode(data), headers={"Content-Type": "application/json"}
             ),
         )
-        registration: AgentRegistrationDto = decode_json(answer.content, AgentRegistrationDto)
+        registration: AgentRegistrationDto = _read(answer.content, AgentRegistrationDto)
+        if not registration.validation_token:
+            raise Refused(f"{self._server} gives the agent no credential")
         return registration
 
     async def configuration(self, credential: str) -> AgentConfiguration:
         """Asks once. Raises Refused when the credential is not accepted, Unavailable when no server answers."""
         answer = await self._once(lambda: self._client.get("/agent/configuration", headers={"X-API-Key": credential}))
-        document: str = decode_json(answer.content, str)
-        configuration: AgentConfiguration = decode_json(document.encode(), AgentConfiguration)
+        document: str = _read(answer.content, str)
+        configuration: AgentConfiguration = _read(document.encode(), AgentConfiguration)
         return configuration
 
     async def _insist(self, what: str, call: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
@@ -93,6 +95,13 @@ class Link:
         if answer.status_code != httpx.codes.OK:
             raise Refused(f"{self._server} refuses the agent: {_reason(answer)}")
         return answer
+
+
+def _read(content: bytes, wanted: Any) -> Any:
+    try:
+        return decode_json(content, wanted)
+    except Invalid as error:  # something else than a server has answered
+        raise Unavailable(f"The answer cannot be read: {error}") from None
 
 
 def _reason(answer: httpx.Response) -> str:

@@ -1,7 +1,7 @@
 """Compares what the servers want with what the agent has, and has the difference made."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -16,7 +16,7 @@ from penstock.agent.ledger import Ledger
 from penstock.agent.uplink import Uplink
 from penstock.kernel.errors import PenstockError, Unavailable
 from penstock.protocol import subjects
-from penstock.protocol.work import Digest, DigestQuery, WorkAnswer, WorkQuery
+from penstock.protocol.work import Digest, DigestQuery, WorkAnswer, WorkItem, WorkQuery
 
 _GATHER_SECONDS = 0.03
 _FIRST_PAUSE = 0.5
@@ -69,7 +69,7 @@ class Reconciler:
         for some in _chunks(names):
             for item in await self._database.run(partial(read_items, flows=some)):
                 self._stamps[item.name] = item.stamp
-                await self._queue.put(item.name, partial(self._keeper.resume, item))
+                await self._queue.put(item.name, partial(self._change, self._keeper.resume, item))
         await self._queue.done()
         if names:
             _log.info("took up the work from before", flows=len(names))
@@ -98,7 +98,7 @@ class Reconciler:
         wanted = await self._digest()
         changed = [name for name, stamp in wanted.items() if self._stamps.get(name) != stamp]
         gone = [name for name in self._stamps if name not in wanted]
-        unchanged = [name for name in self._ledger.gaps() if self._stamps.get(name) == wanted.get(name, "")]
+        unchanged = [name for name in self._ledger.gaps() if name in wanted and wanted[name] == self._stamps.get(name)]
         for some in _chunks(unchanged):
             await self._ledger.settle(some)
         await self._fetch([*changed, *gone])
@@ -128,7 +128,7 @@ class Reconciler:
         for item in answer.items:
             if self._stamps.get(item.name) != item.stamp:
                 self._stamps[item.name] = item.stamp
-                await self._queue.put(item.name, partial(self._keeper.apply, item))
+                await self._queue.put(item.name, partial(self._change, self._keeper.apply, item))
         await self._remove(set(names) - {item.name for item in answer.items} - set(answer.left), answer.ended)
         return answer.left
 
@@ -137,9 +137,13 @@ class Reconciler:
             if self._stamps.pop(name, None) is not None:
                 await self._queue.put(name, partial(self._keeper.remove, name, ended.get(name)))
 
+    async def _change(self, make: Callable[[WorkItem], Awaitable[bool]], item: WorkItem) -> None:
+        if not await make(item):
+            self._failed(item.name)
+
     def _failed(self, flow: str) -> None:
-        """The flow is not as was thought: asked for again, at the latest when all is compared."""
-        self._stamps.pop(flow, None)
+        """The flow is not as it should be: it is tried again when all is compared."""
+        self._stamps[flow] = ""
 
 
 def _chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:

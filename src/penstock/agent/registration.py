@@ -14,6 +14,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid
 from penstock.protocol.capability import AgentCapability
 
+FIRST_SERVER = "http://127.0.0.1:8400"
 _LOOK_SECONDS = 0.2
 _log = structlog.get_logger(__name__)
 
@@ -37,17 +38,18 @@ async def _register(
     folder: AgentFolder, settings: AgentSettings, capabilities: Sequence[AgentCapability], clock: Clock
 ) -> Identity:
     token = settings.token or await _token_from(settings.token_file)
-    async with Link(settings.server) as link:
+    server = settings.server or FIRST_SERVER
+    async with Link(server) as link:
         answer = await link.register(settings.name, token, capabilities)
     identity = Identity(
         agent_id=answer.id,
         name=answer.name or settings.name,
         credential=answer.validation_token or "",
-        server=settings.server,
+        server=server,
         registered=clock.now(),
     )
     save_identity(folder, identity)
-    _log.info("registered", agent=str(identity.agent_id), server=settings.server)
+    _log.info("registered", agent=str(identity.agent_id), server=server)
     return identity
 
 

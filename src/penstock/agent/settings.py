@@ -20,8 +20,9 @@ DEFAULTS = """
 # Where the agent keeps its identity, its work and the reports it has not delivered yet. One agent per folder.
 folder = "penstock-agent"
 
-# The address of a server, for registration and configuration.
-server = "http://127.0.0.1:8400"
+# The address of a server, for registration and configuration; empty: the one that the agent registered with, at
+# first http://127.0.0.1:8400.
+server = ""
 
 # The single-use registration token, needed on the first start only; or a file that holds it, which is waited for
 # and removed once the agent is registered.
@@ -62,7 +63,9 @@ class AgentSettings(Struct, frozen=True):
     """What `DEFAULTS` explains. timezone: hashable, as cron needs it. The token is not shown."""
 
     folder: Annotated[str, Meta(min_length=1)]
-    server: Annotated[str, Meta(pattern="^https?://[^/]", description="an address like https://penstock.example.com")]
+    server: Annotated[
+        str, Meta(pattern="^(https?://[^/].*)?$", description="an address like https://penstock.example.com")
+    ]
     token: str
     token_file: str
     name: str

@@ -11,7 +11,7 @@ from penstock.agent.batches import Batch
 from penstock.bus.bus import Bus
 from penstock.bus.message import Received
 from penstock.bus.session import Session
-from penstock.kernel.errors import PenstockError, Unauthenticated, Unavailable
+from penstock.kernel.errors import PenstockError, Unavailable
 from penstock.kernel.ids import new_id
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import Wire, encode
@@ -60,7 +60,7 @@ class Uplink:
                 await self._access.refresh()
                 await self._connected()
                 pause = _FIRST_PAUSE
-            except (Unavailable, Unauthenticated) as error:
+            except PenstockError as error:
                 _log.warning("the bus cannot be reached, trying again", reason=str(error))
                 if self._access.deprecated:
                     on_changed([])
