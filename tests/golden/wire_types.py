@@ -5,7 +5,7 @@ from typing import Any
 _FORMATS = {
     "uuid": "guid",
     "date-time": "dt",
-    "duration": "dur",
+    "time-span": "dur",
     "int32": "int32",
     "int64": "int64",
     "uint64": "uint64",

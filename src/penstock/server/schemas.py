@@ -10,7 +10,8 @@ import msgspec
 from penstock.kernel.duration import Duration
 from penstock.kernel.shape import Shape, shape_of
 
-_DURATION = {"type": "string", "format": "duration", "examples": ["00:00:15", "1.02:30:00"]}
+# Not `duration`, which is ISO 8601 in JSON Schema; requests may use that too.
+_DURATION = {"type": "string", "format": "time-span", "examples": ["00:00:15", "1.02:30:00"]}
 _NULL = {"type": "null"}
 
 
