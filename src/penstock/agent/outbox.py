@@ -92,6 +92,7 @@ class Outbox:
         try:
             async with asyncio.timeout(seconds):
                 await self.flush_lines()
+                await self._database.run(lambda connection: None)  # what was posted is there, and counted
                 for sender in self._senders.values():
                     await sender.idle()
         except TimeoutError:
