@@ -10,9 +10,11 @@ from penstock.protocol.cloudevent import EVENT_MEDIA, CloudEvent
 class StreamWriter:
     """Each event once, in JSON, under the stream's first subject."""
 
-    def __init__(self, bus: Bus, spec: StreamSpec) -> None:
+    def __init__(self, bus: Bus, spec: StreamSpec, patience: float = 5.0) -> None:
+        """patience: seconds until a bus or stream that is away makes a write fail."""
         self._bus = bus
         self._spec = spec
+        self._patience = patience
         self._made = False
 
     async def write(self, event: CloudEvent) -> None:
@@ -22,7 +24,11 @@ class StreamWriter:
                 await Streams(self._bus).ensure(self._spec)
                 self._made = True
             await self._bus.publish(
-                self._spec.subjects[0], event.to_json(), headers={"content-type": EVENT_MEDIA}, message_id=event.key
+                self._spec.subjects[0],
+                event.to_json(),
+                headers={"content-type": EVENT_MEDIA},
+                message_id=event.key,
+                timeout=self._patience,
             )
         except Unavailable as error:
             self._made = False  # perhaps somebody deleted it
