@@ -1,7 +1,7 @@
 """Operations of the HTTP API, declared on handler methods; the server binds them to its web framework.
 
-A handler's signature is its contract: path and query parameters, `Body[T]` or `Undecoded[T]`, `Filter[T]`, `Actor`, and
-what it returns.
+A handler's signature is its contract: path and query parameters, `Body[T]` or `UndecodedText`, `Filter[T]`, `Actor`,
+and what it returns.
 """
 
 import re

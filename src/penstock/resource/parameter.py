@@ -37,8 +37,8 @@ BODIES = (Place.BODY, Place.UNDECODED)
 
 Body = Annotated[T, Place.BODY]
 """The request's body as a T."""
-Undecoded = Annotated[bytes, Place.UNDECODED, T]
-"""The request's body as it came, in any media type; documented as a T."""
+UndecodedText = Annotated[bytes, Place.UNDECODED, str]
+"""The request's body as it came, in any media type; documented as a string."""
 Filter = Annotated[T, Place.FILTER]
 """Optional query parameters as the fields of a Struct, PascalCase on the wire."""
 IfMatch = Annotated[str | None, Place.IF_MATCH]

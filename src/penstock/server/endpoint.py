@@ -1,6 +1,6 @@
 """One path of the API as an ASGI application: its operations by method."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -12,16 +12,20 @@ from penstock.resource.call import Call
 from penstock.resource.operation import Answer, Operation
 from penstock.server.authentication import Authentication
 from penstock.server.problem import answer_for, problem
+from penstock.server.route_path import RoutePath
 
 
 class Endpoint:
     """Serves the operations of a path. HEAD is GET without the body; other methods are refused with those there are.
 
-    last_resort: the path has parameters only, so that it matches what is served nowhere; there, another method
-    is an unknown path.
+    path: tells the values of parameters. last_resort: the path has parameters only, so that it matches what is
+    served nowhere; there, another method is an unknown path.
     """
 
-    def __init__(self, operations: Mapping[str, Operation], authentication: Authentication, last_resort: bool) -> None:
+    def __init__(
+        self, path: RoutePath, operations: Mapping[str, Operation], authentication: Authentication, last_resort: bool
+    ) -> None:
+        self._path = path
         self._operations = operations
         self._authentication = authentication
         self._last_resort = last_resort
@@ -32,12 +36,21 @@ class Endpoint:
     async def __call__(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         method = scope["method"]
         operation = self._operations.get("GET" if method == "HEAD" else method)
-        answer = self._refused(scope) if operation is None else await self._answer(operation, scope, receive)
+        values = self._path.values(scope["path_params"])
+        if values is None:
+            answer = nothing_at(scope)
+        elif operation is None:
+            answer = self._refused(scope)
+        else:
+            answer = await self._answer(operation, values, scope, receive)
         await send_answer(answer, scope, receive, send)
 
-    async def _answer(self, operation: Operation, scope: HTTPScope, receive: Receive) -> Answer:
+    async def _answer(
+        self, operation: Operation, values: Mapping[str, Any], scope: HTTPScope, receive: Receive
+    ) -> Answer:
         try:
-            call = _call(scope, receive, operation.path_names)
+            # By position: the route may be called after another operation's parameters.
+            call = _call(scope, receive, dict(zip(operation.path_names, values.values(), strict=True)))
             if operation.declaration.roles:
                 call.actor = await self._authentication.actor(call.headers)
             return await operation(call)
@@ -99,9 +112,8 @@ async def _send(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) 
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def _call(scope: HTTPScope, receive: Receive, names: Sequence[str]) -> Call:
-    """names: of the operation's path parameters; the route may be called after another operation's."""
-    values: Mapping[str, Any] = dict(zip(names, scope["path_params"].values(), strict=True))
+def _call(scope: HTTPScope, receive: Receive, values: Mapping[str, Any]) -> Call:
+    """values: of the path's parameters, as they came."""
     if scope["state"].get("escaped_path"):
         values = {name: unquote(value) for name, value in values.items()}
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

@@ -17,6 +17,7 @@ from penstock.server.endpoint import Endpoint, method_refused, nothing_at, reque
 from penstock.server.platform import Platform
 from penstock.server.problem import problem
 from penstock.server.requests import RequestFrame
+from penstock.server.route_path import RoutePath
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +31,7 @@ def web_application(platform: Platform) -> ASGIApp:
     """
     origins = platform.settings.cors_origins
     endpoints = {
-        path: Endpoint(operations, platform.authentication, last_resort=path.startswith("/{"))
+        path: Endpoint(RoutePath(path), operations, platform.authentication, last_resort=path.startswith("/{"))
         for path, operations in _by_path(platform.operations).items()
     }
     application = Litestar(
@@ -62,7 +63,7 @@ def _route(path: str, endpoint: Endpoint) -> HTTPRouteHandler:
 
     # Where nobody declares OPTIONS, Litestar answers it.
     methods = [*_METHODS, HttpMethod.OPTIONS] if endpoint.serves("OPTIONS") else _METHODS
-    return HTTPRouteHandler(re.sub(r"\{(\w+)\}", r"{\1:str}", path), http_method=methods, name=path)(serve)
+    return HTTPRouteHandler(RoutePath(path).template, http_method=methods, name=path)(serve)
 
 
 # All others that Litestar knows; the endpoint says which of them it has.

@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from penstock.areas.eventing.pipeline import PartSecrets, Pipeline
+from penstock.areas.eventing.routing_table import RoutingTable
 from penstock.areas.eventing.stored import CHANNELS, SUBSCRIPTIONS, Channel, ChannelOptions, Subscription
 from penstock.areas.eventing.streams import EventStreams
 from penstock.connectors.address_guard import AddressGuard
@@ -61,12 +62,14 @@ class ChannelService:
         secrets: Secrets,
         streams: EventStreams,
         guard: AddressGuard,
+        table: RoutingTable,
     ) -> None:
         self._store = store
         self._changes = changes
         self._clock = clock
         self._streams = streams
         self._guard = guard
+        self._table = table
         self._registry = registry()
         self._sealed = Sealed(CHANNELS, store, secrets, clock)
         self.resource = Resource(CHANNELS, store, changes, clock, kind="channel")
@@ -78,7 +81,8 @@ class ChannelService:
         if await self.resource.find("name", wanted.name) is not None:
             raise NameTaken(f"there is a channel '{wanted.name}' already")
         await self._streams.ensure(channel.name)
-        await self.resource.commit(writes, channel)
+        await self._store.commit(writes)
+        await self.announce(channel)
         return channel
 
     async def plan(
@@ -121,6 +125,7 @@ class ChannelService:
 
     async def announce(self, channel: Channel) -> None:
         """Tells of a change, once it is committed."""
+        self._table.invalidate(CHANNELS.name, SUBSCRIPTIONS.name)
         await self._changes.tell(CHANNELS.name, channel.name)
 
     async def opened(self, channel: Channel) -> Pipeline:

@@ -115,7 +115,7 @@ class SubscriptionEntity(Entity):
 
 
 class ChannelSubsriptionsDto(Wire):
-    """A channel with its subscriptions, each as `source/type/version` with `*` for any."""
+    """A channel with its subscriptions, each as type, source and version, `*` for any, with blanks between them."""
 
     channel_id: UUID
     channel_name: str | None = None

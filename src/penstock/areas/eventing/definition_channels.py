@@ -1,0 +1,32 @@
+"""Which channels get the events of a definition, and the other way round."""
+
+from penstock.areas.eventing.channels import ChannelService
+from penstock.areas.eventing.definitions import DefinitionService
+from penstock.areas.eventing.model import CloudEventDefinitionEntity
+from penstock.areas.eventing.routing_index import RoutingIndex
+from penstock.areas.eventing.routing_table import RoutingTable
+from penstock.areas.eventing.stored import Channel
+
+
+class DefinitionChannels:
+    """Answers from the subscriptions."""
+
+    def __init__(self, table: RoutingTable, channels: ChannelService, definitions: DefinitionService) -> None:
+        self._table = table
+        self._channels = channels
+        self._definitions = definitions
+
+    async def channels_of(self, definition: CloudEventDefinitionEntity) -> list[Channel]:
+        """By name."""
+        names = set(_targets(await self._table.index(), definition))
+        channels = await self._channels.resource.decoded()
+        return sorted((each for each in channels if each.name in names), key=lambda channel: channel.name)
+
+    async def definitions_of(self, channel: Channel) -> list[CloudEventDefinitionEntity]:
+        """Newest first."""
+        index = await self._table.index()
+        return [each for each in await self._definitions.decoded() if channel.name in _targets(index, each)]
+
+
+def _targets(index: RoutingIndex, definition: CloudEventDefinitionEntity) -> list[str]:
+    return index.channels(definition.source or "", definition.type or "", definition.spec_version or "")
