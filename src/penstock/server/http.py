@@ -22,7 +22,8 @@ class HttpServer(uvicorn.Server):
 def listening_socket(settings: ServerSettings) -> socket.socket:
     """Takes the address before anything else is started. Raises Invalid naming the setting when it cannot."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio turns Nagle's algorithm off, which holds answers back by 40 ms, only where the protocol is named.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
