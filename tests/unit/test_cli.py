@@ -151,3 +151,16 @@ def test_problems_are_told_by_file_and_line(tmp_path: Path) -> None:
         told = sources.place(FieldError("documents[1].spec.x", f"line {number}: is wrong"))
         assert told == f"{path}:{path.read_text().splitlines().index(line) + 1}: spec.x: is wrong"
     assert sources.place(FieldError("", "there is no document")) == "there is no document"
+
+
+async def test_a_service_gets_credentials_of_the_installation(terminal: Terminal) -> None:
+    missing = await terminal.run("nats-credentials", "lamps", "--keys", "keys.json")
+    assert (missing.code, missing.out) == (1, "")
+    assert "keys.json" in missing.err
+    await terminal.run("nats-config", "--keys", "keys.json")
+    ended = await terminal.run("nats-credentials", "lamps", "--keys", "keys.json")
+    assert ended.code == 0
+    assert "-----BEGIN NATS USER JWT-----\n" in ended.out
+    assert "-----BEGIN USER NKEY SEED-----\nSU" in ended.out
+    assert (await terminal.run("nats-credentials", "a.b", "--keys", "keys.json")).code == 2
+    assert (await terminal.run("nats-credentials", "*", "--keys", "keys.json")).code != 0

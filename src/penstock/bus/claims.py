@@ -16,13 +16,19 @@ from penstock.bus.nkeys import NKey
 
 _HEADER = {"typ": "JWT", "alg": "ed25519-nkey"}
 _UNLIMITED = -1
+_MOST_ANSWERS = 100  # to one request
+_ANSWER_TIME = 60 * 1_000_000_000  # nanoseconds
 
 
 class Permissions(msgspec.Struct, frozen=True):
-    """What a user may do; an empty tuple allows every subject."""
+    """What a user may do; an empty tuple allows every subject.
+
+    only_answers: publishes nothing but answers to what it is asked.
+    """
 
     publish: tuple[str, ...] = ()
     subscribe: tuple[str, ...] = ()
+    only_answers: bool = False
 
 
 def operator_jwt(operator: NKey, system_account: str) -> str:
@@ -74,12 +80,14 @@ def user_jwt(account: NKey, user: str, name: str, permissions: Permissions, expi
     """expires: from then on the server ends the user's connections."""
     body: dict[str, Any] = {
         "type": "user",
-        "pub": _allow(permissions.publish),
+        "pub": {"deny": [">"]} if permissions.only_answers else _allow(permissions.publish),
         "sub": _allow(permissions.subscribe),
         "subs": _UNLIMITED,
         "data": _UNLIMITED,
         "payload": _UNLIMITED,
     }
+    if permissions.only_answers:
+        body["resp"] = {"max": _MOST_ANSWERS, "ttl": _ANSWER_TIME}
     return _sign(account, user, name, body, expires)
 
 

@@ -31,6 +31,13 @@ class UserCredential(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return "UserCredential(...)"
 
+    def file_text(self) -> str:
+        """The `.creds` file that NATS clients take; secret."""
+        return (
+            f"-----BEGIN NATS USER JWT-----\n{self.jwt}\n------END NATS USER JWT------\n\n"
+            f"-----BEGIN USER NKEY SEED-----\n{self.seed}\n------END USER NKEY SEED------\n"
+        )
+
 
 class _Seeds(msgspec.Struct):
     operator: str
@@ -104,6 +111,11 @@ class BusKeys:
             ),
             expires,
         )
+
+    def service_user(self, name: str, expires: datetime) -> UserCredential:
+        """The rights of a service (NATS micro): it is asked below `service.<name>.` and answers, no more."""
+        permissions = Permissions(subscribe=("$SRV.>", f"service.{name}.>"), only_answers=True)
+        return _user(self._platform, f"service {name}", permissions, expires)
 
     def _seeds(self) -> _Seeds:
         return _Seeds(self._operator.seed, self._system.seed, self._platform.seed, self._agents.seed)

@@ -18,7 +18,7 @@ class ServiceEndpoint(msgspec.Struct, frozen=True):
 
     name: str
     subject: str
-    queue_group: str = ""
+    queue_group: str | None = None
     metadata: dict[str, str] | None = None
 
 
@@ -28,8 +28,8 @@ class ServiceInfo(msgspec.Struct, frozen=True):
     name: str
     id: str
     version: str
-    description: str = ""
-    type: str = ""
+    description: str | None = None
+    type: str | None = None
     metadata: dict[str, str] | None = None
     endpoints: list[ServiceEndpoint] | None = None
 

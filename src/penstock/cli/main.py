@@ -21,6 +21,9 @@ COMMANDS = {
     "logs": Entry("penstock.cli.logs:logs", "Show what a flow logged"),
     "stream": Entry("penstock.cli.stream:stream", "Show the messages of a stream"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),
+    "nats-credentials": Entry(
+        "penstock.cli.nats_credentials:nats_credentials", "Print a service's credentials for the bus"
+    ),
     "completion": Entry("penstock.cli.completion:completion", "Print the completion script of a shell"),
     "version": Entry("penstock.cli.version:version", "Print the version"),
 }
