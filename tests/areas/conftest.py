@@ -1,0 +1,22 @@
+"""Fixtures of the tests of agents, flows and schedules."""
+
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from tests.application import Application
+from tests.areas.agent_link import AgentLink, linked_agent
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test uses."""
+    return f"n{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+async def link(application: Application, name: str) -> AsyncIterator[AgentLink]:
+    """An agent of its own environment, which is called like `name`."""
+    async with linked_agent(application, f"agent-{name}", {"Environment": name, "Region": "eu"}) as linked:
+        yield linked
