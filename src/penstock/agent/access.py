@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from uuid import UUID
 
 import structlog
@@ -59,6 +60,11 @@ class Access:
     @property
     def resync_seconds(self) -> float:
         return self._known.resync_seconds if self._known is not None else _RESYNC_SECONDS
+
+    def message_id(self, channel: str, number: int) -> str:
+        """The same for the same report, also after a restart; no other agent can guess it and take its place."""
+        key = self._identity.credential.encode()[:64]
+        return blake2b(f"{channel} {number}".encode(), key=key, digest_size=16).hexdigest()
 
     async def credential(self) -> UserCredential:
         """The credential for the bus, a new one when it has expired. Raises Unavailable."""

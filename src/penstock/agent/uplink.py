@@ -88,7 +88,7 @@ class Uplink:
         await self._bus.publish(
             subjects.report(self._agent, batch.channel),
             batch.body,
-            message_id=f"{self._agent}.{batch.channel}.{batch.number}",
+            message_id=self._access.message_id(batch.channel, batch.number),
             timeout=_PUBLISH_SECONDS,
         )
 
