@@ -102,13 +102,13 @@ async def test_the_files_can_be_read_by_their_owner_only(impatient_store: Sqlite
     assert modes == {"store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600}
 
 
-async def test_a_slow_list_holds_up_neither_reads_nor_commits_and_ends_with_the_store(
+async def test_a_slow_read_holds_up_neither_reads_nor_commits_and_ends_with_the_store(
     impatient_store: SqliteStore, now: datetime
 ) -> None:
     emma = book(now, "Emma")
     await impatient_store.commit([insert(emma, now)])
     endless = Statement("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
-    slow = asyncio.create_task(impatient_store._scan(endless))
+    slow = asyncio.create_task(impatient_store._read(endless))
     await asyncio.sleep(0)
     assert await impatient_store.count(BOOKS) == 1
     await impatient_store.commit([lend(now, "ann")])

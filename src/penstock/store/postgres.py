@@ -16,8 +16,8 @@ from penstock.store.catalog import Catalog
 from penstock.store.definition import Collection, Journal
 from penstock.store.dialect import POSTGRES
 from penstock.store.migration import Migration
-from penstock.store.sql_store import Found, SqlStore
-from penstock.store.statement import Conflict, R, Result, Statement, Steps
+from penstock.store.sql_store import SqlStore
+from penstock.store.statement import Conflict, Found, R, Result, Statement, Steps
 from penstock.store.upgrade import SETTING, Upgrade
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -88,21 +88,19 @@ class PostgresStore(SqlStore):
     async def ready(self) -> bool:
         # Taking a query back from a server that hangs takes seconds, so the answer does not wait for that.
         if self._probe is None or self._probe.done():
-            self._probe = asyncio.create_task(self._scan(Statement("SELECT 1")))
+            self._probe = asyncio.create_task(self._read(Statement("SELECT 1")))
         done, _ = await asyncio.wait({self._probe}, timeout=1)
         if not done:
             self._probe.cancel()
             return False
         return not self._probe.cancelled() and self._probe.exception() is None
 
-    async def _scan(self, statement: Statement) -> Found:
+    async def _read(self, statement: Statement) -> Found:
         async def query(connection: Connection) -> Found:
             cursor = await connection.execute(statement.sql.encode(), statement.params, binary=True)
             return await cursor.fetchall()
 
         return await self._on_connection(query)
-
-    _point = _scan
 
     async def _write(self, steps: Callable[[], Steps[R]]) -> R:
         return await self._on_connection(lambda connection: _transact(connection, steps()))

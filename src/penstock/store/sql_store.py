@@ -14,11 +14,10 @@ from penstock.store.column import micros
 from penstock.store.commit import commit, plan
 from penstock.store.definition import Collection, Journal, Value
 from penstock.store.dialect import Dialect
-from penstock.store.statement import R, Statement, Steps
+from penstock.store.statement import Found, R, Statement, Steps
 from penstock.store.store import Bodies, Document, Documents, Rows, Where
 from penstock.store.write import Write
 
-Found = list[tuple[Any, ...]]
 _PURGE_AT_ONCE = 500
 
 
@@ -34,12 +33,8 @@ class SqlStore(ABC):
         self._catalog = Catalog(dialect, (), ())
 
     @abstractmethod
-    async def _point(self, statement: Statement) -> Found:
-        """Runs a query that reads one row by an index."""
-
-    @abstractmethod
-    async def _scan(self, statement: Statement) -> Found:
-        """Runs a query that may read many rows."""
+    async def _read(self, statement: Statement) -> Found:
+        """Runs a query that sees what is committed."""
 
     @abstractmethod
     async def _write(self, steps: Callable[[], Steps[R]]) -> R:
@@ -53,7 +48,7 @@ class SqlStore(ABC):
         await self._write(lambda: commit(steps))
 
     async def get(self, collection: Collection[Any], id: UUID) -> Document | None:
-        rows = await self._point(self._catalog.table(collection).get(id, self._now()))
+        rows = await self._read(self._catalog.table(collection).get(id, self._now()))
         return Document(*rows[0]) if rows else None
 
     async def find(self, collection: Collection[Any], column: str, value: Value) -> Document | None:
@@ -61,11 +56,11 @@ class SqlStore(ABC):
             statement = self._catalog.table(collection).find(column, value, self._now())
         except Invalid:  # what no column can hold, no document has
             return None
-        rows = await self._point(statement)
+        rows = await self._read(statement)
         return Document(*rows[0]) if rows else None
 
     async def sealed(self, collection: Collection[Any], id: UUID) -> bytes | None:
-        rows = await self._point(self._catalog.table(collection).sealed(id, self._now()))
+        rows = await self._read(self._catalog.table(collection).sealed(id, self._now()))
         return rows[0][0] if rows else None
 
     async def list(
@@ -78,13 +73,13 @@ class SqlStore(ABC):
         order: str | None = None,
     ) -> Documents:
         statement = self._catalog.table(collection).list(where, self._now(), skip, limit, order)
-        return list(starmap(Document, await self._scan(statement)))
+        return list(starmap(Document, await self._read(statement)))
 
     async def count(self, collection: Collection[Any], where: Sequence[Where] = ()) -> int:
-        return _number(await self._scan(self._catalog.table(collection).count(where, self._now())))
+        return _number(await self._read(self._catalog.table(collection).count(where, self._now())))
 
     async def values(self, collection: Collection[Any], columns: Sequence[str], where: Sequence[Where] = ()) -> Rows:
-        return await self._scan(self._catalog.table(collection).values(columns, where, self._now()))
+        return await self._read(self._catalog.table(collection).values(columns, where, self._now()))
 
     async def entries(
         self,
@@ -98,7 +93,7 @@ class SqlStore(ABC):
         oldest_first: bool = False,
     ) -> Bodies:
         table = self._catalog.entries(journal)
-        rows = await self._scan(table.entries(where, since, until, skip, limit, oldest_first))
+        rows = await self._read(table.entries(where, since, until, skip, limit, oldest_first))
         return [row[0] for row in rows]
 
     async def entry(self, journal: Journal[Any], key: str) -> bytes | None:
@@ -106,11 +101,11 @@ class SqlStore(ABC):
             statement = self._catalog.entries(journal).entry(key)
         except Invalid:
             return None
-        rows = await self._point(statement)
+        rows = await self._read(statement)
         return rows[0][0] if rows else None
 
     async def count_entries(self, journal: Journal[Any], where: Sequence[Where] = ()) -> int:
-        return _number(await self._scan(self._catalog.entries(journal).count(where)))
+        return _number(await self._read(self._catalog.entries(journal).count(where)))
 
     async def purge(self, now: datetime, deleted_after: timedelta) -> int:
         before = micros(now - deleted_after)

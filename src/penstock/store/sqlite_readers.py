@@ -5,13 +5,10 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from penstock.kernel.errors import Unavailable
 from penstock.store.sqlite_errors import away
-from penstock.store.statement import Statement
-
-Found = list[tuple[Any, ...]]
+from penstock.store.statement import Found, Statement
 
 
 class SqliteReaders:
@@ -34,7 +31,14 @@ class SqliteReaders:
         if not hasattr(self._own, "connection"):
             self._own.connection = self._connect()
             self._connections.append(self._own.connection)
-        return query(self._own.connection, statement)
+        try:
+            found: Found = self._own.connection.execute(statement.sql, statement.params).fetchall()
+        except sqlite3.Error as error:
+            unavailable = away(error)
+            if unavailable is None:
+                raise
+            raise unavailable from error
+        return found
 
     async def stop(self) -> None:
         """Interrupts what runs; what waits is refused."""
@@ -44,14 +48,3 @@ class SqliteReaders:
         await asyncio.to_thread(self._threads.shutdown)
         for connection in self._connections:
             connection.close()
-
-
-def query(connection: sqlite3.Connection, statement: Statement) -> Found:
-    """Raises Unavailable when the database fails."""
-    try:
-        return connection.execute(statement.sql, statement.params).fetchall()
-    except sqlite3.Error as error:
-        unavailable = away(error)
-        if unavailable is None:
-            raise
-        raise unavailable from error

@@ -8,6 +8,8 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 R = TypeVar("R")
+Found = list[tuple[Any, ...]]
+"""The rows of a query."""
 
 
 class Statement(NamedTuple):
@@ -20,7 +22,7 @@ class Statement(NamedTuple):
 class Result(NamedTuple):
     """rows: what a query gave. changed: how many rows a change touched."""
 
-    rows: list[tuple[Any, ...]]
+    rows: Found
     changed: int
 
 
