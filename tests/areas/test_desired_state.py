@@ -4,12 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.areas.flows import desired
+from penstock.areas.flows.catalog import FlowCatalog
+from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
+from penstock.areas.flows.matching import Matching
+from penstock.areas.flows.policy import FlowPolicy
+from penstock.areas.variables.service import VariableService
 from penstock.kernel.errors import Forbidden, Invalid, PenstockError, Unavailable
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
-from penstock.protocol.work import IntegrationStatusEnum2, WorkQuery
+from penstock.protocol.work import Digest, DigestQuery, IntegrationStatusEnum2, WorkQuery
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
 from tests.areas.scheduled import apply, removal, request, schedule
@@ -47,34 +51,43 @@ async def test_a_flow_without_requirements_is_every_agents(
     await apply(application, removal(name))
 
 
+def small_answers(application: Application) -> DesiredState:
+    """What answers agents, with room for little."""
+    get = application.platform.container.get
+    policy = FlowPolicy(digest_entries=3, work_items=4, work_bytes=100_000)
+    return DesiredState(get(FlowCatalog), get(Coverage), get(Matching), get(VariableService), policy)
+
+
 async def test_a_digest_comes_in_pages(application: Application, link: AgentLink, name: str) -> None:
     await apply(application, *(schedule(f"{name}-{i:03}", requirements={"Environment": name}) for i in range(7)))
-    everything = await link.digest()
-    before, desired._PAGE = desired._PAGE, 3
-    try:
-        assert await link.digest() == everything
-    finally:
-        desired._PAGE = before
+    answers = small_answers(application)
+    pages: list[Digest] = []
+    after: str | None = None
+    while not pages or after is not None:
+        pages.append(await answers.digest(link.id, DigestQuery(after=after)))
+        after = pages[-1].next
+    everything = {entry.name: entry.stamp for page in pages for entry in page.entries}
+    assert everything == await link.digest()
+    assert {len(page.entries) for page in pages[:-1]} == {3}
     assert [flow for flow in everything if name in flow] == [f"schedule-{name}-{i:03}" for i in range(7)]
 
 
 async def test_what_does_not_fit_into_an_answer_is_left_for_another(
     application: Application, link: AgentLink, name: str
 ) -> None:
-    argument = "x" * 60_000
-    names = [f"{name}-{i:02}" for i in range(50)]
-    await apply(application, *(schedule(each, args=[argument], requirements={"Environment": name}) for each in names))
-    wanted = [f"schedule-{each}" for each in names]
-    got: list[str] = []
-    left, answers = wanted, 0
+    names = [f"{name}-{i}" for i in range(10)]
+    await apply(
+        application, *(schedule(each, args=["x" * 40_000], requirements={"Environment": name}) for each in names)
+    )
+    left = wanted = [f"schedule-{each}" for each in names]
+    got: list[list[str]] = []
     while left:
-        answer = await application.platform.container.get(DesiredState).work(link.id, WorkQuery(names=left))
-        over_the_bus = await link.work(*left)
-        assert set(over_the_bus) == {item.name for item in answer.items}
-        got += [item.name for item in answer.items]
-        left, answers = answer.left, answers + 1
-    assert got == wanted
-    assert answers > 1
+        answer = await small_answers(application).work(link.id, WorkQuery(names=left))
+        got.append([item.name for item in answer.items])
+        left = answer.left
+    assert [each for some in got for each in some] == wanted
+    assert {len(some) for some in got} == {2}
+    assert list(await link.work(*wanted)) == wanted
 
 
 async def test_a_stamp_changes_with_what_runs_and_with_nothing_else(

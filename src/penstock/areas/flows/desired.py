@@ -8,6 +8,7 @@ from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.matching import Matcher, Matching, needs_of
 from penstock.areas.flows.model import Flow
+from penstock.areas.flows.policy import FlowPolicy
 from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
 from penstock.protocol.work import (
@@ -23,37 +24,43 @@ from penstock.protocol.work import (
 )
 from penstock.resource.ports import KnownAgent, Variables
 
-_PAGE = 2000
-_ITEMS = 200
-_BYTES = 2 * 1024 * 1024  # of items in one answer; the bus takes 8 MiB
 _NAMES = 5000
 
 
 class DesiredState:
     """Answers agents. An agent that is unknown or deprecated has no work."""
 
-    def __init__(self, catalog: FlowCatalog, coverage: Coverage, matching: Matching, variables: Variables) -> None:
+    def __init__(
+        self,
+        catalog: FlowCatalog,
+        coverage: Coverage,
+        matching: Matching,
+        variables: Variables,
+        policy: FlowPolicy,
+    ) -> None:
         self._catalog = catalog
         self._coverage = coverage
         self._matching = matching
         self._variables = variables
+        self._policy = policy
 
     async def digest(self, agent_id: UUID, query: DigestQuery) -> Digest:
         """Names and stamps of the agent's flows, by name, the page after `query.after`."""
         mine = await self._work_of(agent_id)
         after = name_key(query.after) if query.after is not None else None
         start = bisect.bisect_right(mine, after, key=lambda flow: name_key(flow.name)) if after is not None else 0
-        page = mine[start : start + _PAGE]
-        more = start + _PAGE < len(mine)
+        page = mine[start : start + self._policy.digest_entries]
+        more = start + len(page) < len(mine)
         entries = [DigestEntry(name=flow.name, stamp=flow.stamp) for flow in page]
         return Digest(entries=entries, next=page[-1].name if more else None)
 
     async def work(self, agent_id: UUID, query: WorkQuery) -> WorkAnswer:
         """The flows asked for that are the agent's, as many as fit into an answer."""
-        asked, later = query.names[:_ITEMS], query.names[_ITEMS:_NAMES]
+        most = self._policy.work_items
+        asked, later = query.names[:most], query.names[most:_NAMES]
         agent, flows, matcher = await self._found(agent_id, asked)
         answer = WorkAnswer(items=[], left=[], ended={})
-        room = _BYTES
+        room = self._policy.work_bytes
         for place, name in enumerate(asked):
             flow = flows.get(name_key(name))
             if agent is None or flow is None:
