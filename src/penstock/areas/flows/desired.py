@@ -24,8 +24,6 @@ from penstock.protocol.work import (
 )
 from penstock.resource.ports import KnownAgent, Variables
 
-_NAMES = 5000
-
 
 class DesiredState:
     """Answers agents. An agent that is unknown or deprecated has no work."""
@@ -57,7 +55,7 @@ class DesiredState:
     async def work(self, agent_id: UUID, query: WorkQuery) -> WorkAnswer:
         """The flows asked for that are the agent's, as many as fit into an answer."""
         most = self._policy.work_items
-        asked, later = query.names[:most], query.names[most:_NAMES]
+        asked, later = query.names[:most], query.names[most:]
         agent, flows, matcher = await self._found(agent_id, asked)
         answer = WorkAnswer(items=[], left=[], ended={})
         room = self._policy.work_bytes
@@ -93,7 +91,7 @@ class DesiredState:
     async def variables(self, agent_id: UUID, query: VariableQuery) -> VariableAnswer:
         """Values of those variables asked for that the agent's flows refer to."""
         referred = {name for flow in await self._work_of(agent_id) for name in flow.variables}
-        asked = [name for name in query.names[:_NAMES] if name_key(name) in referred]
+        asked = [name for name in query.names if name_key(name) in referred]
         values = await self._variables.values(asked) if asked else {}
         return VariableAnswer(
             values={name: VariableValue(value=value, is_secret=secret) for name, (value, secret) in values.items()}
