@@ -37,12 +37,25 @@ S = TypeVar("S", bound=Spec)
 
 
 @dataclass(frozen=True)
+class Need:
+    """An object that does not exist yet and that another document of the same text must make.
+
+    kind, name: of that document. field: which names it, such as `spec.channel`.
+    """
+
+    kind: str
+    name: str
+    field: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """What applying one document will do.
 
     action: create, change, remove or keep (nothing differs).
     before, after: the object as configuration shows it, without secrets, for differences.
     writes: committed together with those of all other documents.
+    needs: what the writes take for granted; nothing is applied unless the same text makes it.
     prepare: run before the commit; must be idempotent and harmless when the commit then fails.
     finish: run after the commit; must be repeated by the area on start, should the process die in between.
     """
@@ -51,6 +64,7 @@ class Plan:
     before: Any = None
     after: Any = None
     writes: Sequence[Write] = ()
+    needs: Sequence[Need] = ()
     prepare: Sequence[Callable[[], Awaitable[None]]] = field(default=())
     finish: Sequence[Callable[[], Awaitable[None]]] = field(default=())
 

@@ -11,6 +11,7 @@ from penstock.areas.configuration.model import KindDescription, PlannedChange
 from penstock.areas.configuration.schema import spec_schema
 from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, Stale, Unavailable
+from penstock.kernel.names import name_key
 from penstock.resource.kind import Plan
 from penstock.resource.ports import ConfigurationKinds
 from penstock.store.store import Store
@@ -82,6 +83,7 @@ class ConfigurationService:
         errors: list[FieldError] = []
         documents = await asyncio.to_thread(read_documents, text, self._kinds, errors)
         plans = [await _plan(document, actor, errors) for document in documents]
+        errors += _unmet(documents, plans)
         if errors:
             raise _refusal(errors)
         return documents, [plan for plan in plans if plan is not None]
@@ -97,6 +99,16 @@ async def _plan(document: Document, actor: Actor, errors: list[FieldError]) -> P
     except NameTaken as error:
         errors.append(document.located(FieldError("metadata.name", error.detail)))
     return None
+
+
+def _unmet(documents: Sequence[Document], plans: Sequence[Plan | None]) -> list[FieldError]:
+    made = {document.key for document in documents if document.spec is not None}
+    return [
+        document.located(FieldError(need.field, f"there is no {need.kind} '{need.name}'"))
+        for document, plan in zip(documents, plans, strict=True)
+        for need in (plan.needs if plan is not None else ())
+        if (need.kind, name_key(need.name)) not in made
+    ]
 
 
 async def _finish(plan: Plan) -> None:

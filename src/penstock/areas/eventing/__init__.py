@@ -9,6 +9,8 @@ from penstock.areas.eventing.http_channels import ChannelOperations
 from penstock.areas.eventing.http_definitions import DefinitionOperations
 from penstock.areas.eventing.http_events import HistoryOperations, PublishOperations
 from penstock.areas.eventing.http_subscriptions import SubscriptionOperations
+from penstock.areas.eventing.kinds.event_channel import EventChannelKind
+from penstock.areas.eventing.kinds.event_subscription import EventSubscriptionKind
 from penstock.areas.eventing.publisher import Publisher
 from penstock.areas.eventing.router import Router
 from penstock.areas.eventing.routing_table import RoutingTable
@@ -43,5 +45,6 @@ AREA = Area(
         SubscriptionOperations,
     ),
     workers=(ChannelUpkeep, EventRouting, HistoryWriting, TableRefresh),
+    kinds=(EventChannelKind, EventSubscriptionKind),
     provides=((Channels, KnownChannels), (EventPublisher, Publisher)),
 )

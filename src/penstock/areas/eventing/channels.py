@@ -9,7 +9,7 @@ import structlog
 
 from penstock.areas.eventing.pipeline import PartSecrets, Pipeline
 from penstock.areas.eventing.routing_table import RoutingTable
-from penstock.areas.eventing.stored import CHANNELS, SUBSCRIPTIONS, Channel, ChannelOptions, Subscription
+from penstock.areas.eventing.stored import CHANNELS, SUBSCRIPTIONS, Channel, ChannelOptions
 from penstock.areas.eventing.streams import EventStreams
 from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.registry import configuration_object, registry
@@ -106,22 +106,30 @@ class ChannelService:
             return before, ()
         return self.resource.plan_replace(channel, before, actor, sealed=self._seal(channel.key, wanted_secrets))
 
-    async def plan_remove(self, channel: Channel, actor: Actor) -> Sequence[Write]:
-        """The writes that remove the channel and its subscriptions."""
-        return [*self.resource.plan_delete(channel, actor), *await self._unsubscribe(channel, actor)]
-
-    async def remove(self, channel: Channel, actor: Actor) -> None:
-        """Removes the channel with its subscriptions and all that it had to deliver. Raises NotFound."""
-        await self._store.commit(await self.plan_remove(channel, actor))
-        await self.finish_removal(channel, actor)
+    def plan_remove(self, channel: Channel, actor: Actor) -> Sequence[Write]:
+        """The writes that remove the channel; `finish_removal` follows them."""
+        return self.resource.plan_delete(channel, actor)
 
     async def finish_removal(self, channel: Channel, actor: Actor) -> None:
-        """What follows the commit of a removal."""
-        # A subscription may have come between the plan and the commit; none can come any more.
-        await self._store.commit(await self._unsubscribe(channel, actor))
+        """Removes the subscriptions and streams of a channel that is removed: none can come any more."""
+        await self._drop_subscriptions([Where("channel", "=", str(channel.key))], actor)
         await self.announce(channel)
         await self._changes.tell(SUBSCRIPTIONS.name)
         await self._streams.remove(channel.name)
+
+    async def remove(self, channel: Channel, actor: Actor) -> None:
+        """Removes the channel with its subscriptions and all that it had to deliver. Raises NotFound."""
+        await self._store.commit(self.plan_remove(channel, actor))
+        await self.finish_removal(channel, actor)
+
+    async def drop_orphans(self) -> None:
+        """Removes subscriptions whose channels are gone, should a process have died in between."""
+        channels = {str(id) for (id,) in await self._store.values(CHANNELS, ["id"])}
+        rows = await self._store.values(SUBSCRIPTIONS, ["id", "channel"])
+        for id, channel in rows:
+            # A subscription may be younger than the list of channels, with its channel.
+            if channel not in channels and await self._store.get(CHANNELS, UUID(str(channel))) is None:
+                await self._drop_subscriptions([Where("id", "=", id)], SYSTEM)
 
     async def announce(self, channel: Channel) -> None:
         """Tells of a change, once it is committed."""
@@ -171,9 +179,12 @@ class ChannelService:
         if errors:
             raise Invalid(errors)
 
-    async def _unsubscribe(self, channel: Channel, actor: Actor) -> list[Write]:
-        subscriptions: list[Subscription] = await self._subscriptions.decoded([Where("channel", "=", str(channel.key))])
-        return [write for each in subscriptions for write in self._subscriptions.plan_delete(each, actor)]
+    async def _drop_subscriptions(self, where: Sequence[Where], actor: Actor) -> None:
+        for subscription in await self._subscriptions.decoded(where):
+            try:
+                await self._store.commit(self._subscriptions.plan_delete(subscription, actor))
+            except NotFound:
+                continue  # somebody else was quicker
 
     def _seal(self, id: UUID, secrets: PartSecrets) -> bytes:
         return self._sealed.seal(id, msgspec.json.encode(secrets).decode())

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -21,6 +21,8 @@ from penstock.areas.eventing.model import (
 from penstock.areas.eventing.pipeline import Pipeline
 from penstock.connectors.kind import Part
 from penstock.kernel.entity import Entity
+from penstock.kernel.ids import derived_id
+from penstock.kernel.names import name_key
 from penstock.kernel.wire import Map
 from penstock.store.definition import Collection, Column, ColumnType
 
@@ -115,6 +117,14 @@ class Subscription(Entity):
             channel=self.channel_name,
             created_at=self.created_date,
         )
+
+
+def id_of_name(name: str) -> UUID:
+    """The id of a channel that a configuration document makes, known to documents beside it before it exists."""
+    return derived_id(_NO_TIME, "channel", name_key(name))
+
+
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def digest(parts: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from penstock.areas.eventing.model import ChannelSubsriptionsDto
@@ -33,6 +34,18 @@ class WantedSubscription:
         return self.source or ANY, self.event_type or ANY, self.spec_version or ANY
 
 
+class Target(NamedTuple):
+    """The channel that a subscription is for."""
+
+    id: UUID
+    name: str
+    app_id: str | None
+
+    @classmethod
+    def of(cls, channel: Channel) -> Self:
+        return cls(channel.key, channel.name, channel.app_id)
+
+
 class SubscriptionService:
     """A channel has each combination of source, type and version at most once."""
 
@@ -58,30 +71,28 @@ class SubscriptionService:
 
     async def create(self, channel: Channel, wanted: WantedSubscription, actor: Actor) -> Subscription:
         """Raises Invalid, NameTaken when the channel has it already, NotFound when the channel is removed."""
-        subscription, writes = await self.plan(channel, wanted, None, actor)
+        subscription, writes = self.plan(Target.of(channel), wanted, None, actor)
         try:
-            await self._store.commit(writes)
+            await self._store.commit([Require(CHANNELS, channel.key), *writes])
         except NameTaken:
             raise NameTaken("the channel has this subscription already") from None
         await self.announce(subscription)
         return subscription
 
-    async def plan(
-        self, channel: Channel, wanted: WantedSubscription, before: Subscription | None, actor: Actor
+    def plan(
+        self, target: Target, wanted: WantedSubscription, before: Subscription | None, actor: Actor
     ) -> tuple[Subscription, Sequence[Write]]:
         """The subscription as it will be, and the writes that make it so; none when nothing differs.
 
-        Raises Invalid, fields named as in SubscriptionDto.
+        The channel must exist once they are committed. Raises Invalid, fields named as in SubscriptionDto.
         """
         _check(wanted)
-        subscription = _described(wanted, channel)
+        subscription = _described(wanted, target)
         if before is None:
-            subscription, writes = self.resource.plan_create(subscription, actor)
-        elif subscription == _described(_wanted(before), channel) and before.channel_id == channel.key:
+            return self.resource.plan_create(subscription, actor)
+        if all(getattr(subscription, field) == getattr(before, field) for field in _DESCRIBED):
             return before, ()
-        else:
-            subscription, writes = self.resource.plan_replace(subscription, before, actor)
-        return subscription, [Require(CHANNELS, channel.key), *writes]
+        return self.resource.plan_replace(subscription, before, actor)
 
     async def named(self, name: str) -> Subscription:
         """The subscription of this name or id. Raises NotFound."""
@@ -111,22 +122,21 @@ class SubscriptionService:
         await self._changes.tell(SUBSCRIPTIONS.name, subscription.channel_name)
 
 
-def _described(wanted: WantedSubscription, channel: Channel) -> Subscription:
+_DESCRIBED = ("channel_id", "channel_name", "pattern", "name", "description")
+
+
+def _described(wanted: WantedSubscription, target: Target) -> Subscription:
     source, event_type, spec_version = wanted.pattern
     return Subscription(
-        channel_id=channel.key,
-        channel_name=channel.name,
+        channel_id=target.id,
+        channel_name=target.name,
         source=source,
         event_type=event_type,
         spec_version=spec_version,
-        app_id=channel.app_id,
+        app_id=target.app_id,
         name=wanted.name,
         description=wanted.description,
     )
-
-
-def _wanted(subscription: Subscription) -> WantedSubscription:
-    return WantedSubscription(*subscription.pattern, subscription.name, subscription.description)
 
 
 def _check(wanted: WantedSubscription) -> None:

@@ -70,7 +70,7 @@ class TableRefresh(Worker):
 
 
 class ChannelUpkeep(Worker):
-    """Seals secrets anew after the master key was changed, and brings channels and their streams in step."""
+    """Seals secrets anew after the master key was changed; brings streams and subscriptions in step with channels."""
 
     def __init__(self, clock: Clock, channels: ChannelService, streams: EventStreams, policy: EventingPolicy) -> None:
         self._clock = clock
@@ -82,4 +82,5 @@ class ChannelUpkeep(Worker):
         await self._channels.renew_seals()
         while True:
             await self._streams.repair()
+            await self._channels.drop_orphans()
             await self._clock.sleep_until(self._clock.now() + self._policy.repair)
