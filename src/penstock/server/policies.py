@@ -12,6 +12,7 @@ from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.identity.policy import IdentityPolicy
 from penstock.areas.schedules.policy import SchedulePolicy
+from penstock.areas.webhooks.policy import WebhookPolicy
 from penstock.connectors.address_guard import AddressGuard
 from penstock.resource.operation import MIB
 from penstock.server.settings import ServerSettings
@@ -40,4 +41,5 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             refresh_token=timedelta(days=settings.refresh_token_days),
         ),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
+        WebhookPolicy(keep=timedelta(days=settings.webhook_keep_days), keep_requests=settings.webhook_keep_requests),
     ]

@@ -53,6 +53,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     allow_private_addresses: bool
     delivery_retry_seconds: list[RetrySeconds]
     dead_letter_days: Annotated[int, msgspec.Meta(ge=1, le=3650)]
+    webhook_keep_days: Annotated[int, msgspec.Meta(ge=1, le=36500)]
+    webhook_keep_requests: Annotated[int, msgspec.Meta(ge=1, le=10**9)]
     purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
     grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]
     log_format: Literal["auto", "json", "console"]

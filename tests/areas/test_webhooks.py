@@ -1,0 +1,556 @@
+import asyncio
+import base64
+import hmac
+import os
+import signal
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from penstock.areas.webhooks.authentication import check
+from penstock.areas.webhooks.model import AuthenticationType, WebhookAuthentication
+from penstock.areas.webhooks.request import WebhookRequest
+from penstock.areas.webhooks.service import WebhookService
+from penstock.bus.bus import Bus
+from penstock.bus.reader import StreamReader
+from penstock.bus.streams import Streams
+from penstock.connectors.standard_webhooks import signed_headers, signing_key
+from penstock.kernel.errors import Unauthenticated
+from penstock.protocol.cloudevent import CloudEvent
+from penstock.protocol.event_streams import EVENTS
+from tests.application import Application, running_application
+
+OPEN = {"type": "open"}
+MASK = "******"
+KEY = "a key that nobody guesses"
+WHSEC = "whsec_" + base64.b64encode(b"k" * 32).decode()
+
+
+class Hook:
+    """A webhook that only one test uses."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+        self.name = f"t.{uuid4().hex}"
+        self.path = f"/webhooks/{self.name}"
+        self.bus = application.platform.container.get(Bus)
+
+    async def apply(self, authentication: dict[str, Any] | None = None, **spec: Any) -> httpx.Response:
+        return await self.application.apply(self.document({"authentication": authentication or OPEN, **spec}))
+
+    async def make(self, authentication: dict[str, Any] | None = None, **spec: Any) -> None:
+        answer = await self.apply(authentication, **spec)
+        assert answer.status_code == 202, answer.text
+
+    def document(self, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+        return {
+            "apiVersion": "penstock/v1alpha1",
+            "kind": "Webhook",
+            "metadata": {"name": self.name, **metadata},
+            "spec": spec,
+        }
+
+    async def plan(self, spec: dict[str, Any]) -> dict[str, Any]:
+        document = self.document(spec)
+        answer = await self.application.admin.post("/configuration/plan", json=httpx.Response(200, json=document).text)
+        assert answer.status_code == 200, answer.text
+        [change] = answer.json()
+        return dict(change)
+
+    async def send(self, body: bytes = b"", method: str = "POST", query: str = "", **headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        address = f"{self.path}?{query}" if query else self.path
+        return await self.application.anonymous.request(method, address, content=body, headers=named)
+
+    async def history(self) -> list[dict[str, Any]]:
+        answer = await self.application.reader.get(f"/api/webhooks/{self.name}/history")
+        assert answer.status_code == 200, answer.text
+        return list(answer.json())
+
+    async def events(self) -> list[CloudEvent]:
+        """The events of this webhook that were accepted, newest first."""
+        stored = await StreamReader(self.bus).newest(EVENTS, count=1000)
+        events = [CloudEvent.from_json(message.data) for message in stored]
+        return [event for event in events if event.source == self.path]
+
+    async def rehandle(self, message: str) -> httpx.Response:
+        return await self.application.operator.post(f"/api/webhooks/{self.name}/rehandle/{message}")
+
+
+@pytest.fixture
+def hook(application: Application) -> Hook:
+    return Hook(application)
+
+
+def hmac_of(body: bytes, algorithm: str = "sha256", key: str = KEY) -> bytes:
+    return hmac.digest(key.encode(), body, algorithm)
+
+
+# Receiving
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+async def test_a_request_of_any_method_is_kept_and_published(hook: Hook, method: str) -> None:
+    await hook.make()
+    answer = await hook.send(b'{"n":1}', method, **{"Content-Type": "application/json"})
+    assert answer.status_code == 200
+    [message] = await hook.history()
+    assert (message["Method"], message["Body"]) == (method, '{"n":1}')
+    if method != "HEAD":
+        assert answer.json() == {"Id": message["Id"]}
+    [event] = await hook.events()
+    assert (event.type, event.data) == ("penstock.webhook.received", {"n": 1})
+
+
+async def test_a_request_is_kept_whole(hook: Hook) -> None:
+    await hook.make()
+    before = datetime.now(UTC)
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("X-Colour", "red"), ("X-Colour", "blue"), ("X-Id", "7")]
+    address = f"{hook.path}?a=1&b=%20x&a=2&flag"
+    await hook.application.anonymous.post(address, content="Grüße\n", headers=headers)
+    [message] = await hook.history()
+    assert before <= datetime.fromisoformat(message["Timestamp"]) <= datetime.now(UTC)
+    assert (message["Method"], message["Path"]) == ("POST", hook.path)
+    assert (message["QueryString"], message["Body"]) == ("a=1&b=%20x&a=2&flag", "Grüße\n")
+    assert message["ContentType"] == "text/plain; charset=utf-8"
+    assert (message["Headers"]["x-colour"], message["Headers"]["x-id"]) == ("red, blue", "7")
+    assert (message["IsRehandled"], message["OriginalMessageId"]) == (False, None)
+
+
+async def test_what_gives_access_is_masked_wherever_it_is_kept(hook: Hook) -> None:
+    await hook.make(data="request")
+    secret = uuid4().hex
+    await hook.send(
+        b"body",
+        query=f"access_token={secret}&page=1",
+        Authorization=f"Bearer {secret}",
+        Cookie=f"session={secret}",
+        X_Api_Key=secret,
+        X_Gitlab_Token=secret,
+        X_Trace="kept",
+    )
+    [message] = await hook.history()
+    names = ["authorization", "cookie", "x-api-key", "x-gitlab-token", "x-trace"]
+    assert [message["Headers"][name] for name in names] == [MASK] * 4 + ["kept"]
+    assert message["QueryString"] == f"access_token={MASK}&page=1"
+    [event] = await hook.events()
+    assert event.data["headers"]["x-trace"] == "kept"
+    assert secret not in str(event.data)
+    stored = await StreamReader(hook.bus).newest(f"webhook-{hook.name}")
+    assert secret not in str(stored)
+
+
+async def test_bytes_that_are_no_text_come_through(hook: Hook) -> None:
+    await hook.make()
+    body = bytes(range(256))
+    await hook.send(body, **{"Content-Type": "image/png"})
+    [message] = await hook.history()
+    assert message["Body"] == f"data:image/png;base64,{base64.b64encode(body).decode()}"
+    await hook.rehandle(message["Id"])
+    for event in await hook.events():
+        assert (event.payload(), event.datacontenttype) == (body, "image/png")
+
+
+async def test_a_body_that_looks_like_a_data_url_stays_what_it_is(hook: Hook) -> None:
+    await hook.make()
+    await hook.send(b"data:text/plain;base64,QUJD", **{"Content-Type": "text/plain"})
+    [message] = await hook.history()
+    await hook.rehandle(message["Id"])
+    assert [event.data for event in await hook.events()] == ["data:text/plain;base64,QUJD"] * 2
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "data"),
+    [
+        ("application/json", b'{"a":[1,2.5,null]}', {"a": [1, 2.5, None]}),
+        ("application/vnd.x+json", b"[1]", [1]),
+        ("application/x-www-form-urlencoded", b"a=1&b=2", "a=1&b=2"),
+        ("application/xml", b"<a/>", "<a/>"),
+        ("", b'{"guessed":true}', {"guessed": True}),
+        ("no media type", b"text", "text"),
+        ("application/json", b"", None),
+    ],
+)
+async def test_the_data_of_the_event_is_what_the_body_says(
+    hook: Hook, content_type: str, body: bytes, data: Any
+) -> None:
+    await hook.make()
+    assert (await hook.send(body, **({"Content-Type": content_type} if content_type else {}))).status_code == 200
+    [event] = await hook.events()
+    assert event.data == data
+
+
+async def test_json_that_is_none_is_kept_as_it_came(hook: Hook) -> None:
+    await hook.make()
+    assert (await hook.send(b'{"a":', **{"Content-Type": "application/json"})).status_code == 200
+    [event] = await hook.events()
+    assert event.payload() == b'{"a":'
+
+
+async def test_a_body_over_the_limit_is_too_large_and_not_kept(hook: Hook) -> None:
+    await hook.make()
+    assert (await hook.send(b"x" * (1 << 20))).status_code == 200
+    assert (await hook.send(b"x" * ((1 << 20) + 1))).status_code == 413
+    assert len(await hook.history()) == 1
+
+
+async def test_a_request_that_breaks_off_is_not_taken(hook: Hook) -> None:
+    await hook.make()
+    host, _, port = hook.application.address.removeprefix("http://").partition(":")
+    for _ in range(3):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(f"POST {hook.path} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123".encode())
+    await hook.send(b"whole")
+    assert [message["Body"] for message in await hook.history()] == ["whole"]
+
+
+async def test_an_unknown_webhook_is_not_found(application: Application) -> None:
+    for path in ("/webhooks/none", "/webhooks/a%2Fb"):
+        assert (await application.anonymous.post(path, content=b"x")).status_code == 404
+    for method, path in (("GET", "/history"), ("DELETE", "/history"), ("POST", f"/rehandle/{uuid4()}")):
+        answer = await application.admin.request(method, f"/api/webhooks/none{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+
+
+async def test_names_are_compared_without_case(hook: Hook) -> None:
+    await hook.make()
+    assert (await hook.application.anonymous.post(hook.path.replace("t.", "T."))).status_code == 200
+    assert len(await hook.history()) == 1
+
+
+async def test_requests_at_the_same_time_are_each_kept_once(hook: Hook) -> None:
+    await hook.make()
+    answers = await asyncio.gather(*(hook.send(str(n).encode()) for n in range(40)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert sorted(int(message["Body"]) for message in await hook.history()) == list(range(40))
+    assert sorted(event.data for event in await hook.events()) == list(range(40))
+
+
+# Who may send
+
+
+async def test_a_secret_in_a_header_lets_in_and_is_masked(hook: Hook) -> None:
+    await hook.make({"type": "secret", "header": "X-Proof", "secrets": [KEY]})
+    assert (await hook.send(X_Proof=KEY)).status_code == 200
+    for wrong in ({}, {"X_Proof": KEY[:-1]}, {"X_Proof": ""}, {"X_Other": KEY}):
+        answer = await hook.send(**wrong)
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+        assert KEY not in answer.text
+    [message] = await hook.history()
+    assert message["Headers"]["x-proof"] == MASK
+    assert len(await hook.events()) == 1
+
+
+async def test_a_prefix_stands_before_the_secret(hook: Hook) -> None:
+    await hook.make({"type": "secret", "header": "Authorization", "prefix": "Bearer ", "secrets": [KEY]})
+    assert (await hook.send(Authorization=f"Bearer {KEY}")).status_code == 200
+    assert (await hook.send(Authorization=KEY)).status_code == 401
+
+
+async def test_a_secret_in_the_query_lets_in_and_is_masked(hook: Hook) -> None:
+    await hook.make({"type": "secret", "query": "k", "secrets": ["abc def/+=&"]})
+    assert (await hook.send(query="x=1&k=abc%20def%2F%2B%3D%26")).status_code == 200
+    assert (await hook.send(query="x=1&k=abc")).status_code == 401
+    assert (await hook.send(query="%%%")).status_code == 401
+    [message] = await hook.history()
+    assert message["QueryString"] == f"x=1&k={MASK}"
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "sha512", "sha1"])
+async def test_the_hmac_of_the_body_lets_in(hook: Hook, algorithm: str) -> None:
+    await hook.make(
+        {"type": "hmac", "header": "X-Hub-Signature", "prefix": "sum=", "algorithm": algorithm, "secrets": [KEY]}
+    )
+    body = b"\xff\x00{}"
+    signature = hmac_of(body, algorithm).hex()
+    assert (await hook.send(body, X_Hub_Signature=f"sum={signature}")).status_code == 200
+    assert (await hook.send(body, X_Hub_Signature=f"sum={signature.upper()}")).status_code == 200
+    assert (await hook.send(body + b" ", X_Hub_Signature=f"sum={signature}")).status_code == 401
+    assert (await hook.send(body, X_Hub_Signature=signature)).status_code == 401
+    assert (await hook.send(body)).status_code == 401
+    assert len(await hook.history()) == 2
+
+
+async def test_an_hmac_may_be_in_base64(hook: Hook) -> None:
+    await hook.make({"type": "hmac", "header": "X-Shop-Hmac", "encoding": "base64", "secrets": [KEY]})
+    signature = base64.b64encode(hmac_of(b"{}")).decode()
+    assert (await hook.send(b"{}", X_Shop_Hmac=signature)).status_code == 200
+    assert (await hook.send(b"{}", X_Shop_Hmac=signature.swapcase())).status_code == 401
+
+
+def signed(body: bytes, at: datetime, secret: str = WHSEC, id: str = "msg_1") -> dict[str, str]:
+    return signed_headers(id, at, body, [signing_key(secret)])
+
+
+async def test_a_standard_webhooks_signature_lets_in(hook: Hook) -> None:
+    await hook.make({"type": "standard", "secrets": [WHSEC]})
+    now = datetime.now(UTC)
+    headers = signed(b"{}", now)
+    assert (await hook.send(b"{}", **headers)).status_code == 200
+    for wrong in (
+        {**headers, "webhook-id": "msg_2"},
+        {**headers, "webhook-timestamp": str(int(now.timestamp()) + 1)},
+        {**headers, "webhook-signature": "v1,AAAA"},
+        signed(b"{}", now - timedelta(minutes=6)),
+        signed(b"{}", now + timedelta(minutes=6)),
+        {},
+    ):
+        assert (await hook.send(b"{}", **wrong)).status_code == 401
+    assert len(await hook.history()) == 1
+
+
+async def test_a_signed_request_that_is_sent_again_is_one_event(hook: Hook) -> None:
+    await hook.make({"type": "standard", "secrets": [WHSEC]})
+    id = f"msg_{uuid4().hex}"
+    for _ in range(2):
+        assert (await hook.send(b"{}", **signed(b"{}", datetime.now(UTC), id=id))).status_code == 200
+    assert [event.id for event in await hook.events()] == [id]
+    assert len(await hook.history()) == 2
+
+
+async def test_each_of_several_secrets_holds(hook: Hook) -> None:
+    other = "whsec_" + base64.b64encode(b"o" * 24).decode()
+    await hook.make({"type": "standard", "secrets": [other, WHSEC]})
+    for secret in (other, WHSEC):
+        assert (await hook.send(b"{}", **signed(b"{}", datetime.now(UTC), secret, secret))).status_code == 200
+
+
+async def test_a_secret_may_be_a_variable(hook: Hook) -> None:
+    variable = f"v{uuid4().hex}"
+    await hook.make({"type": "secret", "header": "X-Proof", "secrets": [f"{{{{var:{variable}}}}}"]})
+    missing = await hook.send(X_Proof=KEY)
+    assert missing.status_code == 503
+    assert variable in missing.json()["detail"]
+    document = {
+        "apiVersion": "penstock/v1alpha1",
+        "kind": "Variable",
+        "metadata": {"name": variable},
+        "spec": {"value": KEY, "isSecret": True},
+    }
+    assert (await hook.application.apply(document)).status_code == 202
+    assert (await hook.send(X_Proof=KEY)).status_code == 200
+    assert (await hook.send(X_Proof=f"{{{{var:{variable}}}}}")).status_code == 401
+
+
+# Events
+
+
+async def test_a_header_may_tell_the_type(hook: Hook) -> None:
+    await hook.make(eventType="com.example.git", typeHeader="X-Event")
+    await hook.send(X_Event="push")
+    await hook.send(X_Event="not a type")
+    await hook.send()
+    types = [event.type for event in await hook.events()]
+    assert types == ["com.example.git", "com.example.git", "com.example.git.push"]
+
+
+async def test_the_data_may_be_the_whole_request(hook: Hook) -> None:
+    await hook.make(data="request")
+    await hook.send(b'{"n":1}', "PUT", "a=1&b=2&b=3", **{"Content-Type": "application/json", "X-Trace": "t"})
+    [event] = await hook.events()
+    assert event.datacontenttype == "application/json"
+    headers = event.data.pop("headers")
+    assert event.data == {
+        "method": "PUT",
+        "path": hook.path,
+        "query": {"a": "1", "b": ["2", "3"]},
+        "contentType": "application/json",
+        "body": {"n": 1},
+    }
+    assert headers["x-trace"] == "t"
+
+
+async def test_a_channel_that_is_not_there_yet_asks_the_sender_to_try_again(hook: Hook) -> None:
+    await hook.make(channels=[f"none-{uuid4().hex}"])
+    answer = await hook.send(b"{}")
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+# History
+
+
+async def test_history_is_newest_first(hook: Hook) -> None:
+    await hook.make()
+    assert await hook.history() == []
+    for number in range(120):
+        await hook.send(str(number).encode())
+    assert [message["Body"] for message in await hook.history()] == [str(n) for n in range(119, -1, -1)]
+
+
+async def test_history_is_answered_in_bounds_however_large_requests_are(hook: Hook) -> None:
+    await hook.make()
+    for _ in range(34):
+        await hook.send(b"x" * (1 << 20))
+    assert len(await hook.history()) == 31
+
+
+async def test_a_cleared_history_is_empty_and_the_clearing_is_recorded(hook: Hook) -> None:
+    await hook.make()
+    await hook.send(b"1")
+    address = f"/api/webhooks/{hook.name}/history"
+    assert (await hook.application.reader.delete(address)).status_code == 403
+    answer = await hook.application.operator.delete(address)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert await hook.history() == []
+    await hook.send(b"2")
+    assert [message["Body"] for message in await hook.history()] == ["2"]
+    assert [event["EventType"] for event in await audited(hook)] == ["webhooks.cleared", "webhooks.created"]
+
+
+async def test_a_request_that_is_handled_again_is_a_copy_and_a_new_event(hook: Hook) -> None:
+    await hook.make()
+    await hook.send(b'{"n":1}', query="a=1", **{"Content-Type": "application/json", "X-Trace": "t"})
+    [original] = await hook.history()
+    answer = await hook.rehandle(original["Id"])
+    assert (answer.status_code, answer.content) == (200, b"")
+    copy, first = await hook.history()
+    assert first == original
+    assert (copy["IsRehandled"], copy["OriginalMessageId"]) == (True, original["Id"])
+    assert copy["Timestamp"] > original["Timestamp"]
+    same = ("Method", "Path", "Headers", "QueryString", "Body", "ContentType")
+    assert [copy[field] for field in same] == [original[field] for field in same]
+    again, event = await hook.events()
+    assert (again.id, again.data) == (copy["Id"], event.data)
+    assert (again.extensions, event.extensions) == ({"rehandledfrom": original["Id"]}, {})
+    assert (await audited(hook))[0]["EventType"] == "webhooks.rehandled"
+
+
+@pytest.mark.parametrize("message", [str(uuid4()), "none", "*", ">", "%20"])
+async def test_what_was_never_received_cannot_be_handled_again(hook: Hook, message: str) -> None:
+    await hook.make()
+    await hook.send(b"1")
+    assert (await hook.rehandle(message)).status_code == 404
+    assert len(await hook.history()) == 1
+
+
+async def test_readers_see_the_history_and_do_not_handle_it_again(hook: Hook) -> None:
+    await hook.make()
+    await hook.send(b"1")
+    [message] = await hook.history()
+    answer = await hook.application.reader.post(f"/api/webhooks/{hook.name}/rehandle/{message['Id']}")
+    assert answer.status_code == 403
+
+
+async def audited(hook: Hook) -> list[dict[str, Any]]:
+    """What the audit log has of the webhook, newest first."""
+    webhook = await hook.application.platform.container.get(WebhookService).named(hook.name)
+    query = {"entityId": str(webhook.key), "fromDate": "2020-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z"}
+    return list((await hook.application.admin.get("/events/store", params=query)).json())
+
+
+# The kind
+
+
+async def test_webhooks_are_listed_by_name_and_description(hook: Hook) -> None:
+    await hook.make(description="orders")
+    found = (await hook.application.reader.get("/api/webhooks")).json()
+    assert {"Name": hook.name, "Description": "orders"} in found
+
+
+async def test_a_webhook_says_in_its_document_who_may_send(hook: Hook) -> None:
+    answer = await hook.application.apply(hook.document({}))
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == ["documents[0].spec.authentication"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"authentication": {"type": "trust"}}, "authentication.type"),
+        ({"authentication": {"type": "secret", "header": "X"}}, "authentication.secrets"),
+        ({"authentication": {"type": "secret", "secrets": [KEY]}}, "authentication.header"),
+        ({"authentication": {"type": "hmac", "secrets": [KEY], "query": "k"}}, "authentication.query"),
+        ({"authentication": {"type": "secret", "secrets": ["short"], "header": "X"}}, "authentication.secrets[0]"),
+        ({"authentication": {"type": "secret", "secrets": [MASK], "header": "X"}}, "authentication.secrets[0]"),
+        ({"authentication": {"type": "standard", "secrets": ["no base64"]}}, "authentication.secrets[0]"),
+        ({"authentication": {"type": "standard", "secrets": [WHSEC], "header": "X"}}, "authentication.header"),
+        ({"authentication": {"type": "open", "secrets": [KEY]}}, "authentication.secrets"),
+        ({"authentication": {"type": "secret", "secrets": [KEY], "header": "a b"}}, "authentication.header"),
+        ({"authentication": OPEN, "eventType": "a b"}, "eventType"),
+        ({"authentication": OPEN, "typeHeader": ""}, "typeHeader"),
+        ({"authentication": OPEN, "data": "all"}, "data"),
+        ({"authentication": OPEN, "channels": ["a b"]}, "channels[0]"),
+        ({"authentication": OPEN, "methods": ["POST"]}, "methods"),
+    ],
+)
+async def test_a_bad_webhook_is_refused_by_field(hook: Hook, spec: dict[str, Any], field: str) -> None:
+    answer = await hook.application.apply(hook.document(spec))
+    assert answer.status_code == 400
+    assert f"documents[0].spec.{field}" in [error["field"] for error in answer.json()["errors"]]
+    assert KEY not in answer.text
+
+
+async def test_secrets_are_never_shown(hook: Hook) -> None:
+    spec = {"authentication": {"type": "secret", "header": "X", "secrets": [KEY, "{{var:other}}"]}}
+    planned = await hook.plan(spec)
+    assert planned["After"]["authentication"]["secrets"] == [f"{MASK} (changed)", "{{var:other}}"]
+    await hook.make(spec["authentication"])
+    kept = await hook.plan(spec)
+    assert (kept["Action"], kept["After"]["authentication"]["secrets"]) == ("keep", [MASK, "{{var:other}}"])
+    assert KEY not in str(await audited(hook))
+
+
+async def test_the_mask_keeps_a_secret(hook: Hook) -> None:
+    await hook.make({"type": "secret", "header": "X-Proof", "secrets": [KEY]})
+    await hook.make({"type": "secret", "header": "X-Other", "secrets": [MASK]}, description="changed")
+    assert (await hook.send(X_Other=KEY)).status_code == 200
+    assert (await hook.send(X_Other=MASK)).status_code == 401
+
+
+async def test_a_removed_webhook_is_gone_with_its_requests(hook: Hook) -> None:
+    await hook.make()
+    await hook.send(b"1")
+    assert (await hook.application.apply(hook.document({}, state="absent"))).status_code == 202
+    assert (await hook.send(b"2")).status_code == 404
+    assert f"webhook-{hook.name}" not in [info.name for info in await Streams(hook.bus).list()]
+    await hook.make()
+    assert await hook.history() == []
+
+
+# Faults
+
+
+@pytest.mark.timeout(120)
+async def test_what_was_acknowledged_is_there_after_the_bus_was_killed(tmp_path: Path) -> None:
+    async with running_application(tmp_path) as application:
+        hook = Hook(application)
+        await hook.make()
+        nats = application.platform.nats
+        assert nats is not None
+        acknowledged: list[str] = []
+
+        async def send_many(sender: int) -> None:
+            for number in range(25):
+                body = f"{sender}-{number}"
+                if (await hook.send(body.encode(), **{"Content-Type": "text/plain"})).status_code == 200:
+                    acknowledged.append(body)
+
+        async def kill() -> None:
+            while len(acknowledged) < 20:
+                await asyncio.sleep(0.001)
+            assert nats.pid is not None
+            os.kill(nats.pid, signal.SIGKILL)
+
+        await asyncio.gather(kill(), *(send_many(sender) for sender in range(4)))
+        assert len(acknowledged) > 50
+        kept = [message["Body"] for message in await hook.history()]
+        published = [event.data for event in await hook.events()]
+    assert set(acknowledged) <= set(kept)
+    assert set(acknowledged) <= set(published)
+    assert len(published) == len(set(published))
+
+
+def test_githubs_own_example_of_a_signature_lets_in() -> None:
+    # docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
+    signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+    authentication = WebhookAuthentication(type=AuthenticationType.HMAC, header="X-Hub-Signature-256", prefix="sha256=")
+    request = WebhookRequest("POST", "/", "", [("x-hub-signature-256", signature)], b"Hello, World!")
+    check(authentication, ["It's a Secret to Everybody"], request, datetime.now(UTC))
+    with pytest.raises(Unauthenticated):
+        check(authentication, ["It's a secret to everybody"], request, datetime.now(UTC))
