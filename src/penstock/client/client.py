@@ -16,7 +16,7 @@ import msgspec
 
 from penstock.client.credential import login_request
 from penstock.client.event_source import events_of
-from penstock.client.model import Invitation, LoginResult, LogMessage, PlannedChange, StreamMessage
+from penstock.client.model import Invitation, LoginResult, LogMessage, PlannedChange, ReindexProgress, StreamMessage
 from penstock.client.problem import Unreachable, error_of
 from penstock.client.session import Session
 from penstock.client.target import Target
@@ -115,17 +115,32 @@ class Client:
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
+    def reindex(self) -> Iterator[ReindexProgress]:
+        """Makes the history of events anew; the last progress is the finished one.
+
+        Raises Unavailable when it was cut short.
+        """
+        finished = False
+        for event in self._events("POST", "/eventing/events/reindex", {}):
+            progress = msgspec.json.decode(event, type=ReindexProgress)
+            finished = progress.finished
+            yield progress
+        if not finished:
+            raise Unavailable("The server ended the reindex before it was finished; its log says why")
+
     def _follow(self, stream: str, after: int | None) -> Iterator[StreamMessage]:
-        headers = {"Accept": "text/event-stream"}
-        if after is not None:
-            headers["Last-Event-ID"] = str(after)
-        path = f"{_stream_path(stream)}/follow"
-        with self._reaching(), self._http.stream("GET", path, headers=headers, timeout=_SILENCE) as answer:
+        headers = {"Last-Event-ID": str(after)} if after is not None else {}
+        for event in self._events("GET", f"{_stream_path(stream)}/follow", headers):
+            yield msgspec.json.decode(event, type=StreamMessage)
+
+    def _events(self, method: str, path: str, headers: Mapping[str, str]) -> Iterator[str]:
+        """The data of the server-sent events that the operation answers."""
+        accepting = {"Accept": "text/event-stream", **headers}
+        with self._reaching(), self._http.stream(method, path, headers=accepting, timeout=_SILENCE) as answer:
             if answer.is_error:
                 answer.read()
                 raise error_of(answer)
-            for event in events_of(answer.iter_lines()):
-                yield msgspec.json.decode(event, type=StreamMessage)
+            yield from events_of(answer.iter_lines())
 
     def _get(self, path: str, query: Query | None) -> httpx.Response:
         with self._reaching():

@@ -68,6 +68,15 @@ class LogMessage(Answered):
     stack_trace: str | None = None
 
 
+class ReindexProgress(Answered):
+    """How far a reindex of the history has come: done of total events; skipped could not be read."""
+
+    done: int
+    total: int
+    skipped: int = 0
+    finished: bool = False
+
+
 class ScheduleEvent(Answered):
     """What a schedule's stream tells: RunStarted, RunFinished, TicksSkipped or TicksMissed in `event`.
 

@@ -45,7 +45,8 @@ class ReindexProgress(Wire):
 
     done: int
     total: int
-    skipped: int = 0
+    skipped: int
+    finished: bool = False
 
 
 class EventHistory:
@@ -124,8 +125,7 @@ class EventHistory:
             sequence = messages[-1].sequence
             done, skipped = done + len(messages), skipped + unreadable
             yield ReindexProgress(done=done, total=max(state.messages, done), skipped=skipped)
-        if not done:
-            yield ReindexProgress(done=0, total=0)
+        yield ReindexProgress(done=done, total=done, skipped=skipped, finished=True)
 
     async def _keep(self, entries: Sequence[EventEntry], *, replace: bool = False) -> None:
         # An event may go to any number of channels.

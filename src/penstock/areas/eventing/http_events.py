@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
+import structlog
+
 from penstock.areas.eventing.channels import ChannelService
 from penstock.areas.eventing.history import EventFilter, EventHistory
 from penstock.areas.eventing.model import EventDetailsDto, EventOverviewDto
@@ -10,6 +12,7 @@ from penstock.areas.eventing.publish_body import events_of
 from penstock.areas.eventing.publisher import Publisher
 from penstock.kernel.actor import Role
 from penstock.kernel.clock import Clock
+from penstock.kernel.errors import PenstockError
 from penstock.kernel.wire import Wire, encode
 from penstock.protocol.cloudevent import JSON_MEDIA, CloudEvent
 from penstock.resource.answer import Encoded, EventStream, File
@@ -17,6 +20,8 @@ from penstock.resource.area import Stopping
 from penstock.resource.call import Call
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Filter, UndecodedText
+
+log = structlog.get_logger(__name__)
 
 
 class PublishedEvents(Wire):
@@ -98,16 +103,19 @@ class HistoryOperations:
     async def reindex(self) -> EventStream:
         """Make the history anew from the stream of accepted events.
 
-        Answers server-sent events, `{"Done": 500, "Total": 2000, "Skipped": 0}` after each part; the work ends with the
-        connection. May run while events are published.
+        Answers server-sent events, `{"Done": 500, "Total": 2000, "Skipped": 0, "Finished": false}` after each part and
+        at the end. The work ends with the connection; it may run while events are published.
         """
         return EventStream(self._progress())
 
     async def _progress(self) -> AsyncIterator[bytes]:
-        async for progress in self._history.rebuild():
-            yield b"data: %s\n\n" % encode(progress)
-            if self._stopping.is_set():
-                return
+        try:
+            async for progress in self._history.rebuild():
+                yield b"data: %s\n\n" % encode(progress)
+                if self._stopping.is_set():
+                    return
+        except PenstockError as error:  # the answer has begun, it cannot say so any more
+            log.error("reindex of the history ended early", reason=error.detail)
 
 
 def _answer(events: list[CloudEvent]) -> File:
