@@ -38,6 +38,15 @@ async def test_each_operation_answers_each_role_as_declared(application: Applica
             assert forbidden != allowed(operation, role), (role, operation.declaration, answer.text)
 
 
+async def test_an_agent_may_call_its_own_operations_alone(application: Application) -> None:
+    token = (await application.admin.post("/agents/create", json="roles")).json()["Token"]
+    registered = await application.anonymous.post("/agent/register", json={"Name": "role-matrix", "Token": token})
+    async with application.client(**{"X-API-Key": registered.json()["ValidationToken"]}) as agent:
+        for operation in application.platform.operations:
+            answer = await send(agent, operation)
+            assert (answer.status_code == 403) != allowed(operation, Role.AGENT), (operation.declaration, answer.text)
+
+
 async def test_only_open_operations_answer_without_credentials(application: Application) -> None:
     for operation in application.platform.operations:
         answer = await send(application.anonymous, operation)
