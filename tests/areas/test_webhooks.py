@@ -372,6 +372,34 @@ async def test_a_channel_that_is_not_there_yet_asks_the_sender_to_try_again(hook
     assert int(answer.headers["retry-after"]) > 0
 
 
+async def test_data_that_its_definition_does_not_allow_is_refused_and_can_be_looked_at(hook: Hook) -> None:
+    await hook.make()
+    definition = {
+        "Type": "penstock.webhook.received",
+        "Source": hook.path,
+        "DataSchema": '{"type": "object", "required": ["order"]}',
+    }
+    answer = await hook.application.operator.post("/api/EventHub/EventDefinitions", json=definition)
+    assert answer.status_code < 300, answer.text
+    json_type = {"Content-Type": "application/json"}
+    assert (await hook.send(b'{"order":1}', **json_type)).status_code == 200
+    assert (await hook.send(b'{"other":1}', **json_type)).status_code == 400
+    assert [message["Body"] for message in await hook.history()] == ['{"other":1}', '{"order":1}']
+    assert [event.data for event in await hook.events()] == [{"order": 1}]
+
+
+async def test_the_channels_of_a_webhook_get_its_events_without_subscribing(hook: Hook) -> None:
+    channel = f"c{uuid4().hex}"
+    made = await hook.application.operator.post("/api/EventHub/Channels", json={"Name": channel, "Type": "log"})
+    assert made.status_code == 201, made.text
+    await hook.make(channels=[channel])
+    await hook.send(b'{"n":1}', **{"Content-Type": "application/json"})
+    async with asyncio.timeout(20):
+        while not (found := await StreamReader(hook.bus).newest(f"eventchannel-{channel}")):
+            await asyncio.sleep(0.01)
+    assert [CloudEvent.from_json(message.data).data for message in found] == [{"n": 1}]
+
+
 # History
 
 
@@ -514,6 +542,20 @@ async def test_a_removed_webhook_is_gone_with_its_requests(hook: Hook) -> None:
 
 
 # Faults
+
+
+async def test_as_many_requests_are_kept_as_are_set(tmp_path: Path) -> None:
+    async with running_application(tmp_path) as application:
+        hook = Hook(application)
+        await hook.make()
+        for number in range(8):
+            await hook.send(str(number).encode())
+    async with running_application(tmp_path, PENSTOCK_WEBHOOK_KEEP_REQUESTS="5") as application:
+        again = Hook(application)
+        again.name, again.path = hook.name, hook.path
+        while len(kept := await again.history()) > 5:
+            await asyncio.sleep(0.01)
+        assert [message["Body"] for message in kept] == ["7", "6", "5", "4", "3"]
 
 
 @pytest.mark.timeout(120)
