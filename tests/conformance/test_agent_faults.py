@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -17,6 +17,7 @@ import pytest
 from penstock.bus.credentials import BusKeys
 from penstock.bus.embedded import EmbeddedServer
 from penstock.protocol.report import TickOutcome
+from penstock.protocol.work import VariableValue
 from tests.conformance.agent_process import running_agent
 from tests.conformance.agent_servers import Servers, Told, running_servers
 from tests.nats_server import NatsServer, eventually
@@ -171,6 +172,25 @@ async def test_an_agent_that_starts_while_all_is_away_runs_what_it_had(
 
     assert [tick.reason for tick in told.ticks if tick.outcome is TickOutcome.MISSED] == ["agent away"]
     assert_each_second_once(told)
+    assert_one_run_for_each_tick(told)
+
+
+async def test_variables_keep_their_last_values_while_the_servers_are_away(
+    broker: Broker, servers: Servers, tmp_path: Path
+) -> None:
+    servers.variables["word"] = VariableValue(value="hello", is_secret=False)
+    servers.schedule("job", "* * * * * *", "echo", "{{var:word}}")
+    async with running_agent(servers, tmp_path / "agent") as agent:
+        await eventually(lambda: bool(servers.credentials) and bool(servers.of_agent.finished))
+        told = servers.of_agent
+        await broker.server.stop()
+        away = datetime.now(UTC)
+        await asyncio.sleep(6.5)  # longer than a value is fresh
+        await broker.server.start()
+        await eventually(lambda: max(run.started for run in told.finished) > away + 6 * SECOND)
+        await agent.stop()
+
+    assert {(run.output, run.error) for run in told.finished} == {("hello\n", None)}
     assert_one_run_for_each_tick(told)
 
 

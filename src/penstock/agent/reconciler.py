@@ -20,7 +20,7 @@ from penstock.protocol.work import Digest, DigestQuery, WorkAnswer, WorkItem, Wo
 
 _GATHER_SECONDS = 0.03
 _FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 15.0
+_LONGEST_PAUSE = 3.0
 _AT_ONCE = 200
 _log = structlog.get_logger(__name__)
 
@@ -59,7 +59,8 @@ class Reconciler:
                     await (self._compare() if everything else self._fetch(sorted(names)))
                     pause = _FIRST_PAUSE
                 except PenstockError as error:
-                    _log.warning("the servers' wishes cannot be heard, trying again", reason=str(error))
+                    log = _log.warning if pause == _FIRST_PAUSE else _log.debug
+                    log("the servers' wishes cannot be heard, trying again", reason=str(error))
                     self.notice([] if everything else sorted(names))
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, _LONGEST_PAUSE)

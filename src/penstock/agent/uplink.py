@@ -67,15 +67,13 @@ class Uplink:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def ask(self, what: str, query: Wire, answer: type[A]) -> A:
+    async def ask(self, what: str, query: Wire, answer: type[A], timeout: float = _ASK_SECONDS) -> A:
         """Asks the servers. Raises what they raise, Unavailable when they are away, Forged."""
-        if self._bus is None:
+        if self._bus is None or not self._bus.connected:
             raise Unavailable("The servers are away")
         subject = subjects.ask(self._agent, what)
         nonce = new_id().hex
-        received = await self._bus.request(
-            subject, encode(query), headers={signature.NONCE: nonce}, timeout=_ASK_SECONDS
-        )
+        received = await self._bus.request(subject, encode(query), headers={signature.NONCE: nonce}, timeout=timeout)
         self._check(received, signature.challenge(subject, nonce))
         value: A = decode_json(received.data, answer)
         return value

@@ -1,6 +1,7 @@
 """Variables that flows name, asked of the servers when they are used. Nothing of them reaches the disk."""
 
 import asyncio
+from collections.abc import Iterable
 
 from penstock.agent.uplink import Uplink
 from penstock.flow.variables import Variable
@@ -9,6 +10,7 @@ from penstock.protocol import subjects
 from penstock.protocol.work import VariableAnswer, VariableQuery
 
 _FRESH_SECONDS = 5.0
+_ASK_SECONDS = 3.0
 _AT_ONCE = 200
 
 
@@ -34,6 +36,7 @@ class VariableSource:
             except Unavailable:
                 if name not in self._known:
                     raise
+                self._keep_fresh([name])  # not asked for again by every run while nobody answers
         variable = self._known[name]
         if variable is None:
             raise NotFound.of("variable", name)
@@ -49,12 +52,15 @@ class VariableSource:
 
     async def _ask_for(self, names: list[str]) -> None:
         self._wanted.difference_update(names)
-        answer = await self._uplink.ask(subjects.VARIABLES, VariableQuery(names=names), VariableAnswer)
-        fresh_until = asyncio.get_running_loop().time() + _FRESH_SECONDS
+        answer = await self._uplink.ask(subjects.VARIABLES, VariableQuery(names=names), VariableAnswer, _ASK_SECONDS)
         for name in names:
             found = answer.values.get(name)
             self._known[name] = Variable(found.value, found.is_secret) if found is not None else None
-            self._fresh_until[name] = fresh_until
+        self._keep_fresh(names)
+
+    def _keep_fresh(self, names: Iterable[str]) -> None:
+        until = asyncio.get_running_loop().time() + _FRESH_SECONDS
+        self._fresh_until.update(dict.fromkeys(names, until))
 
     def _is_fresh(self, name: str) -> bool:
         return self._fresh_until.get(name, 0.0) > asyncio.get_running_loop().time()
