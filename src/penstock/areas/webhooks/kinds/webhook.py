@@ -25,7 +25,8 @@ from penstock.connectors.standard_webhooks import signing_key
 from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec
+from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, Spec
+from penstock.resource.ports import Channels
 
 _TYPE = re.compile(r"[!-~]{1,256}", re.ASCII)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}", re.ASCII)
@@ -87,7 +88,9 @@ class WebhookSpec(Spec):
     ] = EventData.BODY
     channels: Annotated[
         list[str],
-        msgspec.Meta(description="Channels that get the events. Without any, those that subscribe to them."),
+        msgspec.Meta(
+            description="Channels that get the events; the same text may make them. Without any, those that subscribe."
+        ),
     ] = []
     description: Annotated[
         str | None, msgspec.Meta(description="What it is for; metadata.description stands in for it.")
@@ -100,9 +103,10 @@ class WebhookKind(ConfigurationKind[WebhookSpec]):
     kind = "Webhook"
     spec = WebhookSpec
 
-    def __init__(self, service: WebhookService, streams: WebhookStreams) -> None:
+    def __init__(self, service: WebhookService, streams: WebhookStreams, channels: Channels) -> None:
         self._service = service
         self._streams = streams
+        self._channels = channels
 
     async def plan(self, metadata: Metadata, spec: WebhookSpec, actor: Actor) -> Plan:
         before = await self._service.find(metadata.name)
@@ -136,6 +140,11 @@ class WebhookKind(ConfigurationKind[WebhookSpec]):
             before=shown,
             after=_shown(wanted, _marks(secrets, stored)),
             writes=writes,
+            needs=[
+                Need("EventChannel", channel, f"spec.channels[{index}]")
+                for index, channel in enumerate(spec.channels)
+                if await self._channels.named(channel) is None
+            ],
             prepare=[partial(self._streams.ensure, wanted.name)],
             finish=[partial(self._service.announce, wanted.name)],
         )
