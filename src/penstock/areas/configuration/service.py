@@ -10,7 +10,7 @@ from penstock.areas.configuration.document import Document, read_documents
 from penstock.areas.configuration.model import KindDescription, PlannedChange
 from penstock.areas.configuration.schema import spec_schema
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, Stale, Unavailable
+from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, PenstockError, Stale, Unavailable
 from penstock.kernel.names import name_key
 from penstock.resource.kind import Plan
 from penstock.resource.ports import ConfigurationKinds
@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 
 _TRIES = 3
 _MOST_ERRORS = 1000
+_PREPARED_AT_ONCE = 32
 
 
 class ConfigurationService:
@@ -64,9 +65,7 @@ class ConfigurationService:
     async def _commit(self, text: str, actor: Actor) -> Sequence[Plan]:
         for left in reversed(range(_TRIES)):
             _, plans = await self._planned(text, actor)
-            for plan in plans:
-                for prepare in plan.prepare:
-                    await prepare()
+            await _prepare(plans)
             try:
                 await self._store.commit([write for plan in plans for write in plan.writes])
                 break
@@ -109,6 +108,23 @@ def _unmet(documents: Sequence[Document], plans: Sequence[Plan | None]) -> list[
         for need in (plan.needs if plan is not None else ())
         if (need.kind, name_key(need.name)) not in made
     ]
+
+
+async def _prepare(plans: Sequence[Plan]) -> None:
+    """Plans are prepared side by side, the steps of each in their order; the first failure ends it."""
+    waiting = iter(plans)
+
+    async def prepare_some() -> None:
+        for plan in waiting:
+            for prepare in plan.prepare:
+                await prepare()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(_PREPARED_AT_ONCE, len(plans))):
+                group.create_task(prepare_some())
+    except* PenstockError as failures:
+        raise failures.exceptions[0] from None
 
 
 async def _finish(plan: Plan) -> None:
