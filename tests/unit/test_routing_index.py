@@ -1,0 +1,53 @@
+"""Which channels an event goes to."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.areas.eventing.routing_index import Pattern, RoutingIndex
+
+values = st.sampled_from(["a", "b", "c"])
+parts = st.sampled_from(["*", "a", "b", "c"])
+routes = st.lists(st.tuples(st.tuples(parts, parts, parts), st.sampled_from(["one", "two", "three", "four"])))
+
+
+def matches(pattern: Pattern, event: Pattern) -> bool:
+    return all(wanted in ("*", given) for wanted, given in zip(pattern, event, strict=True))
+
+
+@given(routes, st.tuples(values, values, values))
+def test_an_event_goes_once_to_every_channel_with_a_matching_subscription(
+    routes: list[tuple[Pattern, str]], event: Pattern
+) -> None:
+    expected = sorted({channel for pattern, channel in routes if matches(pattern, event)})
+    assert RoutingIndex(routes).channels(*event) == expected
+
+
+def test_each_part_is_exact_or_a_star() -> None:
+    index = RoutingIndex(
+        [
+            (("/a", "t", "1.0"), "exact"),
+            (("*", "t", "1.0"), "any source"),
+            (("/a", "*", "1.0"), "any type"),
+            (("/a", "t", "*"), "any version"),
+            (("*", "*", "*"), "everything"),
+        ]
+    )
+    assert index.channels("/a", "t", "1.0") == ["any source", "any type", "any version", "everything", "exact"]
+    assert index.channels("/b", "t", "1.0") == ["any source", "everything"]
+    assert index.channels("/a", "u", "1.0") == ["any type", "everything"]
+    assert index.channels("/b", "u", "2.0") == ["everything"]
+
+
+def test_a_star_is_no_wildcard_within_a_part() -> None:
+    index = RoutingIndex([(("/orders/*", "order.*", "1.0"), "channel")])
+    assert index.channels("/orders/5", "order.placed", "1.0") == []
+    assert index.channels("/orders/*", "order.*", "1.0") == ["channel"]
+
+
+def test_parts_are_compared_with_case() -> None:
+    index = RoutingIndex([(("/A", "T", "1.0"), "channel")])
+    assert index.channels("/a", "t", "1.0") == []
+
+
+def test_without_subscriptions_events_go_nowhere() -> None:
+    assert RoutingIndex([]).channels("/a", "t", "1.0") == []
