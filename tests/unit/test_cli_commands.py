@@ -304,3 +304,28 @@ async def test_logs_of_an_unknown_flow_are_told(admin: Terminal) -> None:
     ended = await admin.run("logs", "schedule-none")
     assert ended.code == 1
     assert "schedule-none" in ended.err
+
+
+# Webhooks
+
+
+async def test_a_webhooks_requests_are_shown_and_handled_again(
+    application: Application, admin: Terminal, name: str
+) -> None:
+    document = (
+        f"apiVersion: penstock/v1alpha1\nkind: Webhook\nmetadata:\n  name: {name}\n"
+        "spec:\n  authentication:\n    type: open\n"
+    )
+    assert (await admin.run("apply", "-f", "-", given=document)).code == 0
+    assert name in (await admin.run("get", "webhooks")).out
+    sent = await application.anonymous.post(f"/webhooks/{name}", content="one\x1b[31m\ntwo")
+    id = sent.json()["Id"]
+    shown = await admin.run("get", "requests", name)
+    assert id in shown.out
+    assert "one\ufffd[31m" in shown.out
+    assert "\x1b" not in shown.out
+    assert (await admin.run("rehandle", name, id)).out == f"{id} handled again\n"
+    [copy, original] = json.loads((await admin.run("get", "requests", name, "-o", "json")).out)
+    assert (copy["OriginalMessageId"], original["Id"]) == (id, id)
+    assert (await admin.run("rehandle", name, "none")).code == 1
+    assert (await admin.run("get", "requests")).code == 2

@@ -20,6 +20,7 @@ COMMANDS = {
     "get": Entry("penstock.cli.get:get", "Show what there is"),
     "logs": Entry("penstock.cli.logs:logs", "Show what a flow logged"),
     "stream": Entry("penstock.cli.stream:stream", "Show the messages of a stream"),
+    "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),
     "nats-credentials": Entry(

@@ -81,6 +81,14 @@ class Client:
             answer = self._http.post("/agents/create", json=pool)
         return _decoded(answer, Invitation)
 
+    def rehandle(self, webhook: str, message: str) -> None:
+        """Publishes a request that a webhook received again."""
+        path = f"/api/webhooks/{quote(webhook, safe='')}/rehandle/{quote(message, safe='')}"
+        with self._reaching():
+            answer = self._http.post(path)
+        if answer.is_error:
+            raise error_of(answer)
+
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""
         return _decoded(self._get(path, query), Any)
