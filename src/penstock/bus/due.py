@@ -6,9 +6,13 @@ time the server moves the body to `due.now.<topic>`. Handled ones leave the stre
 
 from datetime import UTC, datetime
 
+import msgspec
+
 from penstock.bus.bus import Bus
 from penstock.bus.consumer import ConsumerSpec
+from penstock.bus.naming import stream_key
 from penstock.bus.streams import Streams, StreamSpec
+from penstock.kernel.errors import NotFound
 
 STREAM = "due"
 _AT = "due.at"
@@ -53,6 +57,14 @@ class Due:
     async def cancel(self, key: str) -> None:
         """Forgets the schedule of `key`, if there is one; what has become due already is delivered."""
         await self._streams.purge(STREAM, f"{_AT}.{key}")
+
+    async def holds(self, sequence: int) -> bool:
+        """Whether the message of that sequence is still there: not yet handled, or being handled."""
+        try:
+            await self._bus.api(f"STREAM.MSG.GET.{stream_key(STREAM)}", {"seq": sequence}, msgspec.Raw)
+        except NotFound:
+            return False
+        return True
 
 
 def due_consumer(topic: str, *, ack_seconds: float = 30.0) -> ConsumerSpec:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from penstock.connectors.kind import Kind
+from penstock.connectors.secret_fields import without_secrets
 from penstock.connectors.source_surroundings import SourceSurroundings
 from penstock.kernel.errors import FieldError, Invalid, PenstockError
 from penstock.protocol.cloudevent import CloudEvent
@@ -86,6 +87,11 @@ class SourceKind(Kind, frozen=True):
                 errors += [FieldError(name, each.message) for each in error.errors]
         if errors:
             raise Invalid(errors)
+
+    def origin(self) -> Any:
+        """What it reads, as a JSON value: a position holds as long as this stays the same."""
+        public, _ = without_secrets(type(self), msgspec.to_builtins(self))
+        return {name: value for name, value in public.items() if name not in ("source", "eventType")}
 
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         """What there is since `position`. The first time (None) a kind that reads on from where it was only says

@@ -1,6 +1,8 @@
 """One event source at work, on an agent or a server: prepared, polled or listened to, its events kept."""
 
 import asyncio
+import hashlib
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +15,13 @@ import structlog
 from penstock.connectors import source_status
 from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.cadence import Cadence
+from penstock.connectors.resolution import Secrets
 from penstock.connectors.source import Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_event import event_of
 from penstock.connectors.source_surroundings import SourceSurroundings
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Forbidden, Invalid, NotFound, PenstockError
+from penstock.kernel.wire import encode
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.event_source import EventSourceStatus
 
@@ -26,8 +30,8 @@ _log = structlog.get_logger(__name__)
 _LONGEST_POLL = 600.0  # seconds
 _LONGEST_PAUSE = 60.0
 
-Build = Callable[[], Awaitable[SourceKind]]
-"""Makes the use of the kind, variables replaced. Raises a PenstockError."""
+Build = Callable[[Secrets], Awaitable[SourceKind]]
+"""Makes the use of the kind, variables replaced; notes the secrets in it. Raises a PenstockError."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,9 @@ class Book(Protocol):
     """What of a source survives restarts."""
 
     @property
-    def position(self) -> Position: ...
+    def position(self) -> Position:
+        """What was last kept as position."""
+        ...
 
     @property
     def status(self) -> EventSourceStatus: ...
@@ -75,6 +81,7 @@ class SourceRunner:
         self._build = build
         self._book = book
         self._place = place
+        self._secrets = Secrets()
 
     async def serve(self, cadence: Cadence, *, requires_polling: bool) -> None:
         """Polls whenever that is due, or listens, until cancelled; then the source is Stopped."""
@@ -92,7 +99,7 @@ class SourceRunner:
         if use is None:
             return None
         while True:
-            position = self._book.position
+            position = self._position(use)
             findings, wait = await self._ask(use, position, due)
             if findings is None:
                 return wait
@@ -139,7 +146,7 @@ class SourceRunner:
             await self._note(source_status.started(self._book.status, self._now()))
 
         try:
-            await use.listen(self._book.position, emit, self._surroundings(self._now()))
+            await use.listen(self._position(use), emit, self._surroundings(self._now()))
             await self._fail("ended by itself")
         except PenstockError as error:
             await self._fail(error.detail)
@@ -152,7 +159,7 @@ class SourceRunner:
         """The use of the kind; None when it cannot be made, which is noted."""
         await self._note(source_status.initializing(self._book.status, self._now()))
         try:
-            use = await self._build()
+            use = await self._build(self._secrets)
         except PenstockError as error:
             await self._fail(error.detail)
             return None
@@ -175,14 +182,20 @@ class SourceRunner:
     async def _keep(self, use: SourceKind, findings: Findings) -> bool:
         """Whether what was found is kept; when it never can be, that is noted."""
         events = self._events(use, findings)
-        if not events and findings.position == self._book.position:
+        position = {"of": _digest(use), "at": findings.position} if findings.position is not None else None
+        if not events and position == self._book.position:
             return True
         try:
-            await self._book.keep(events, findings.position)
+            await self._book.keep(events, position)
         except (NotFound, Forbidden, Invalid) as error:
             await self._fail(f"its events are refused: {error.detail}")
             return False
         return True
+
+    def _position(self, use: SourceKind) -> Position:
+        """How far the source has read; None when it was something else that it read."""
+        kept = self._book.position
+        return kept["at"] if kept is not None and kept["of"] == _digest(use) else None
 
     def _events(self, use: SourceKind, findings: Findings) -> list[CloudEvent]:
         events = []
@@ -194,11 +207,13 @@ class SourceRunner:
         return events
 
     async def _fail(self, reason: str) -> None:
-        _log.warning("event source fails", source=self._name, reason=reason)
-        await self._note(source_status.failed(self._book.status, self._now(), reason))
+        told = self._secrets.hidden(reason)
+        _log.warning("event source fails", source=self._name, reason=told)
+        await self._note(source_status.failed(self._book.status, self._now(), told))
 
     async def _unexpected(self, error: Exception) -> None:
-        _log.error("event source fails unexpectedly", source=self._name, exc_info=error)
+        trace = "".join(traceback.format_exception(error))
+        _log.error("event source fails unexpectedly", source=self._name, trace=self._secrets.hidden(trace))
         # Not the error's text: it may hold anything, such as a connection string.
         await self._note(source_status.failed(self._book.status, self._now(), f"failed with {type(error).__name__}"))
 
@@ -212,3 +227,8 @@ class SourceRunner:
 
     def _now(self) -> datetime:
         return self._place.clock.now()
+
+
+def _digest(use: SourceKind) -> str:
+    """Tells what a source reads, without saying it."""
+    return hashlib.blake2b(encode([use.identifier, use.origin()]), digest_size=16).hexdigest()

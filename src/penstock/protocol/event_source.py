@@ -56,7 +56,7 @@ class SourceItem(Wire):
     stamp changes whenever the agent must learn something new.
     configuration: JSON object whose `{{var:NAME}}` the agent replaces, by `variables` first.
     frequency, cron: when it is polled; cron counts when both are given.
-    package: None for a built-in kind.
+    package, schema: of a kind that is not built in, and the JSON Schema of its configuration.
     """
 
     id: UUID
@@ -71,6 +71,7 @@ class SourceItem(Wire):
     cron: str | None = None
     variables: Map | None = None
     package: SourcePackage | None = None
+    schema: str | None = None
 
 
 class SourceQuery(Wire):

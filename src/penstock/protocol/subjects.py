@@ -13,7 +13,10 @@ VARIABLES = "variables"
 SCHEDULES = "schedules"
 FLOWS = "flows"
 LOGS = "logs"
-REPORT_KINDS = (SCHEDULES, FLOWS, LOGS)
+EVENTS = "events"
+SOURCES = "sources"
+SOURCE_VARIABLES = "source-variables"
+REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
 
@@ -34,6 +37,11 @@ def ping(agent: UUID | str) -> str:
 def changed(agent: UUID | str) -> str:
     """Where servers tell an agent that its work changed; body: names, one per line, or nothing for all."""
     return f"to.{agent}.changed"
+
+
+def sources_changed(agent: UUID | str) -> str:
+    """Where servers tell an agent that its event sources changed; no body."""
+    return f"to.{agent}.{SOURCES}"
 
 
 def inbox(agent: UUID | str) -> str:

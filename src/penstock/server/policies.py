@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,10 +11,14 @@ from penstock.agent.settings import machine_timezone
 from penstock.areas.agents.policy import AgentPolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
+from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.identity.policy import IdentityPolicy
 from penstock.areas.schedules.policy import SchedulePolicy
 from penstock.areas.webhooks.policy import WebhookPolicy
 from penstock.connectors.address_guard import AddressGuard
+from penstock.connectors.packaged.process import PackageProcesses
+from penstock.packages.environment import Environments
+from penstock.packages.index import PackageIndex
 from penstock.resource.operation import MIB
 from penstock.server.settings import ServerSettings
 
@@ -36,10 +41,21 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             max_age=timedelta(days=settings.entity_store_days) or None,
             max_bytes=settings.entity_store_mebibytes * MIB or None,
         ),
+        EventSourcePolicy(
+            zone=ZoneInfo(machine_timezone(os.environ)),
+            folders=tuple(Path(folder).absolute() for folder in settings.trigger_folders),
+        ),
         IdentityPolicy(
             access_token=timedelta(minutes=settings.access_token_minutes),
             refresh_token=timedelta(days=settings.refresh_token_days),
         ),
+        _packages(settings),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
         WebhookPolicy(keep=timedelta(days=settings.webhook_keep_days), keep_requests=settings.webhook_keep_requests),
     ]
+
+
+def _packages(settings: ServerSettings) -> PackageProcesses:
+    index = PackageIndex(settings.package_index, settings.package_folder, os.environ)
+    environments = Environments(settings.folder / "packages", index)
+    return PackageProcesses(environments, os.environ, allow_private=settings.allow_private_addresses)

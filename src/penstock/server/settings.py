@@ -51,6 +51,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     entity_store_days: Annotated[int, msgspec.Meta(ge=0, le=36500)]
     entity_store_mebibytes: Annotated[int, msgspec.Meta(ge=0, le=2**32)]
     allow_private_addresses: bool
+    trigger_folders: list[str]
+    package_index: str
+    package_folder: str
     delivery_retry_seconds: list[RetrySeconds]
     dead_letter_days: Annotated[int, msgspec.Meta(ge=1, le=3650)]
     webhook_keep_days: Annotated[int, msgspec.Meta(ge=1, le=36500)]

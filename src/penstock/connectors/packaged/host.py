@@ -157,6 +157,7 @@ class Host:
                 schema=msgspec.json.encode(kind.schema()).decode(),
                 requires_polling=getattr(kind, "requires_polling", False),
                 shared=getattr(kind, "shared", False),
+                on_servers=getattr(kind, "on_servers", True),
             )
             for kind in self._kinds.values()
         ]

@@ -133,7 +133,11 @@ def packaged_kind(
         "process": staticmethod(lambda: processes(package)),
     }
     if described.family == Family.SOURCE:
-        namespace |= {"requires_polling": described.requires_polling, "shared": described.shared}
+        namespace |= {
+            "requires_polling": described.requires_polling,
+            "shared": described.shared,
+            "on_servers": described.on_servers,
+        }
     kind = WireMeta("PackagedKind", (base,), namespace, rename=fields, frozen=True)
     return cast(type[Kind], kind)
 

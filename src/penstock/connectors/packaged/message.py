@@ -97,6 +97,7 @@ class DescribedKind(msgspec.Struct, frozen=True, kw_only=True):
     schema: str
     requires_polling: bool = False
     shared: bool = False
+    on_servers: bool = True
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):

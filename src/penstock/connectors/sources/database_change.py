@@ -1,7 +1,7 @@
 """`database-change`: rows of a table that were added or changed."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -85,6 +85,11 @@ class DatabaseChangeSource(SourceKind, frozen=True):
     def targets(self) -> Mapping[str, str]:
         host = DatabaseAddress.parse(self.url).host
         return {"url": host} if host else {}
+
+    def origin(self) -> Sequence[Any]:
+        url = DatabaseAddress.parse(self.url).url
+        where = [url.get_backend_name(), url.host, url.port, url.database, url.query.get("host")]
+        return [*where, self.table_schema, self.table, self.column, self.key]
 
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         address = DatabaseAddress.parse(self.url)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from fnmatch import fnmatch
@@ -61,6 +61,9 @@ class FileWatchSource(SourceKind, frozen=True):
         super().check()
         if not os.path.isabs(self.folder):
             raise Invalid.one("folder", "must be an absolute path")
+
+    def origin(self) -> Sequence[Any]:
+        return [self.folder, self.pattern, self.recursive]
 
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         folder = surroundings.check_file(Path(self.folder))

@@ -51,6 +51,9 @@ class HttpPollSource(SourceKind, frozen=True):
     def targets(self) -> Mapping[str, str]:
         return {"url": http_host(self.url)}
 
+    def origin(self) -> str:
+        return self.url
+
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         async with GuardedHttp(surroundings.guard) as http:
             try:

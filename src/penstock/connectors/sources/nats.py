@@ -1,7 +1,7 @@
 """`nats`: messages of a subject on a NATS server of your own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -72,6 +72,9 @@ class NatsSource(SourceKind, frozen=True):
 
     def targets(self) -> Mapping[str, str]:
         return {f"servers[{index}]": _host(server) for index, server in enumerate(self.servers)}
+
+    def origin(self) -> Sequence[Any]:
+        return [sorted(self.servers), self.stream, self.subject]
 
     async def listen(self, position: Position, emit: Emit, surroundings: SourceSurroundings) -> None:
         lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -19,6 +19,9 @@ class TimerSource(SourceKind, frozen=True):
         Any, Meta(description="Data of the events, any JSON value. When left out: an object with the time as `Due`.")
     ] = None
 
+    def origin(self) -> None:
+        """It keeps no position."""
+
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         due = surroundings.due.astimezone(UTC).isoformat().replace("+00:00", "Z")
         data = self.data if self.data is not None else {"Due": due}

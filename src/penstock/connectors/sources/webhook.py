@@ -60,6 +60,9 @@ class WebhookSource(SourceKind, frozen=True):
         if errors:
             raise Invalid(errors)
 
+    def origin(self) -> None:
+        """It keeps no position."""
+
     async def listen(self, position: Position, emit: Emit, surroundings: SourceSurroundings) -> None:
         receiver = _Receiver(self, emit, surroundings.clock)
         application = web.Application(client_max_size=self.most_bytes)
