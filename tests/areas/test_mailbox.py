@@ -182,6 +182,25 @@ async def test_a_mailbox_goes_with_its_channel_and_is_not_anothers_of_the_name(
     assert await reader.read() == []
 
 
+async def test_an_event_comes_to_the_mailbox_through_its_channel(
+    application: Application, channel: Channel, reader: Reader
+) -> None:
+    await reader.initialize(channel.name)
+    source = f"/tests/{channel.name}"
+    subscription = {"ChannelName": channel.name, "Source": source, "EventType": "*", "SpecVersion": "*"}
+    made = await application.operator.post("/api/EventHub/Subscriptions", json=subscription)
+    assert made.status_code < 300, made.text
+    event = {"specversion": "1.0", "id": "1", "source": source, "type": "t", "data": {"n": 1}}
+    published = await application.operator.post(
+        "/api/EventHub/Publish", json=event, headers={"Content-Type": "application/cloudevents+json"}
+    )
+    assert published.status_code == 200, published.text
+    async with asyncio.timeout(20):
+        while not (read := await reader.read()):
+            await asyncio.sleep(0.01)
+    assert [(each["id"], each["source"], each["data"]) for each in read] == [("1", source, {"n": 1})]
+
+
 async def test_a_sweep_removes_mailboxes_whose_channel_is_gone_and_old(tmp_path: Path) -> None:
     clock = ManualClock(datetime.now(UTC) + timedelta(hours=1))
     async with running_application(tmp_path, clock) as application, new_reader(application) as reader:
