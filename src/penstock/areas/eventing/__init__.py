@@ -1,5 +1,6 @@
 """Events: published, routed to the channels that subscribe to them, delivered, and kept as history."""
 
+from penstock.areas.eventing import delivery
 from penstock.areas.eventing.channels import ChannelService, KnownChannels
 from penstock.areas.eventing.definition_channels import DefinitionChannels
 from penstock.areas.eventing.definitions import DefinitionService
@@ -26,6 +27,7 @@ AREA = Area(
     collections=(CHANNELS, SUBSCRIPTIONS, DEFINITIONS),
     journals=(HISTORY,),
     services=(
+        *delivery.SERVICES,
         ChannelService,
         DefinitionChannels,
         DefinitionService,
@@ -38,13 +40,14 @@ AREA = Area(
         SubscriptionService,
     ),
     handlers=(
+        *delivery.HANDLERS,
         ChannelOperations,
         DefinitionOperations,
         HistoryOperations,
         PublishOperations,
         SubscriptionOperations,
     ),
-    workers=(ChannelUpkeep, EventRouting, HistoryWriting, TableRefresh),
+    workers=(*delivery.WORKERS, ChannelUpkeep, EventRouting, HistoryWriting, TableRefresh),
     kinds=(EventChannelKind, EventSubscriptionKind),
     provides=((Channels, KnownChannels), (EventPublisher, Publisher)),
 )
