@@ -197,7 +197,7 @@ class TriggerInstance(Wire):
 
     id: str | None = None
     type: str | None = None
-    configuration: Any = None
+    configuration: Any | None = None
     status: EventSourceStatus | None = None
     cron_expression: str | None = None
     frequency: Duration | None = None

@@ -13,7 +13,8 @@ from penstock.areas.flows.model import FLOW_GAPS, FLOW_STATES, FLOWS
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.service import FlowService
 from penstock.areas.flows.states import FlowStates
-from penstock.areas.flows.worker import AgentQuestions, CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender
+from penstock.areas.flows.worker import CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender, WorkQuestions
+from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Area
 from penstock.resource.ports import FlowGaps, GeneratedFlows
 from penstock.resource.reports import AgentReports
@@ -24,6 +25,7 @@ AREA = Area(
     journals=(FLOW_LOGS,),
     services=(
         AgentNotices,
+        AgentQuestions,
         AgentReports,
         Coverage,
         DesiredState,
@@ -36,6 +38,6 @@ AREA = Area(
         Matching,
     ),
     handlers=(FlowOperations,),
-    workers=(AgentQuestions, CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender),
+    workers=(CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender, WorkQuestions),
     provides=((GeneratedFlows, GeneratedFlowService), (FlowGaps, Gaps)),
 )

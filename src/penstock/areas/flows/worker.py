@@ -1,68 +1,42 @@
 """Work beside requests: agents answered and told, their reports taken in, flows without agents found."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-from uuid import UUID
-
-import msgspec
 
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
 from penstock.areas.flows.logs import FlowLogs
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.states import FlowStates
-from penstock.bus.bus import Bus
-from penstock.bus.message import Answer, Received
-from penstock.bus.subscription import Subscription
-from penstock.kernel.errors import Invalid
-from penstock.kernel.wire import Wire, encode
 from penstock.protocol import subjects
 from penstock.protocol.report import FlowReport, LogReport
-from penstock.protocol.signature import HEADER, NONCE, Signer, challenge
 from penstock.protocol.work import DigestQuery, VariableQuery, WorkQuery
+from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
 from penstock.resource.ports import AgentDirectory
 from penstock.resource.reports import AgentReports
-from penstock.store.store import decode
-
-Q = TypeVar("Q", bound=Wire)
 
 _CHECK_SECONDS = 10.0
-_AT_ONCE = 8
 
 
-class AgentQuestions(Worker):
-    """Answers what agents ask; each answer is signed for its question."""
+class WorkQuestions(Worker):
+    """Answers what agents ask about their flows."""
 
-    def __init__(self, bus: Bus, desired: DesiredState, signer: Signer) -> None:
-        self._bus = bus
+    def __init__(self, questions: AgentQuestions, desired: DesiredState) -> None:
+        self._questions = questions
         self._desired = desired
-        self._signer = signer
 
     async def run(self) -> None:
         responders = [
-            await self._respond(subjects.DIGEST, DigestQuery, self._desired.digest),
-            await self._respond(subjects.WORK, WorkQuery, self._desired.work),
-            await self._respond(subjects.VARIABLES, VariableQuery, self._desired.variables),
+            await self._questions.respond(subjects.DIGEST, DigestQuery, self._desired.digest),
+            await self._questions.respond(subjects.WORK, WorkQuery, self._desired.work),
+            await self._questions.respond(subjects.VARIABLES, VariableQuery, self._desired.variables),
         ]
         try:
             await asyncio.get_running_loop().create_future()
         finally:
             for responder in responders:
                 await responder.stop()
-
-    async def _respond(self, what: str, query: type[Q], answer: Callable[[UUID, Q], Awaitable[Wire]]) -> Subscription:
-        async def respond(request: Received) -> Answer:
-            # The bus lets an agent ask on its own subjects only, so the subject says who asks.
-            found = await answer(subjects.agent_of(request.subject), _read(request, query))
-            body = encode(found)
-            asked = challenge(request.subject, request.headers.get(NONCE, ""))
-            return Answer(body, {HEADER: self._signer.sign(asked, body)})
-
-        subject = subjects.ask("*", what)
-        return await self._bus.respond(subject, respond, queue=subjects.SERVERS, concurrency=_AT_ONCE)
 
 
 class NoticeSender(Worker):
@@ -129,11 +103,3 @@ class CoverageWatch(Worker):
                 await self._changed.wait()
         except TimeoutError:
             return
-
-
-def _read(request: Received, query: type[Q]) -> Q:
-    """The question; what a newer agent adds to it is passed over. Raises Invalid."""
-    try:
-        return decode(request.data, query)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Invalid.one("", f"the question cannot be read: {error}") from None
