@@ -74,7 +74,7 @@ def settings_for(folder: Path, **overrides: str) -> ServerSettings:
         "PENSTOCK_RESYNC_SECONDS": "1",
         "PENSTOCK_GRACE_SECONDS": "1",
         "PENSTOCK_ALLOW_PRIVATE_ADDRESSES": "true",
-        "PENSTOCK_DELIVERY_RETRY_SECONDS": "0.05,0.1,0.1,0.1",
+        "PENSTOCK_DELIVERY_RETRY_SECONDS": "0.02,0.03,0.03,0.03",
         **overrides,
     }
     return server_settings(environment)
