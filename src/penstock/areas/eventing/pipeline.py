@@ -101,10 +101,10 @@ class Pipeline:
 
     def _configured(self, registry: Registry, change: Callable[[str, type[Kind], Any], Any]) -> "Pipeline":
         def configure(place: str, family: Family, part: ChannelComponent) -> ChannelComponent:
-            kind = registry.find(family, part.type or "")
-            if kind is None:  # its package is gone; without it the secrets cannot be told from the rest
+            kind, given = registry.find(family, part.type or ""), _object(part)
+            # Without the kind, whose package may be gone, secrets cannot be told from the rest.
+            if kind is None or given is None:
                 return part
-            given = configuration_object(part.json_configuration)
             return msgspec.structs.replace(part, json_configuration=_text(change(place, kind, given)))
 
         return self.map(configure)
