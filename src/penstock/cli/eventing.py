@@ -24,5 +24,5 @@ def reindex(url: str | None) -> None:
         for progress in client.reindex():
             if in_place:
                 click.echo(f"\r{progress.done} of {progress.total} events", nl=progress.finished, err=True)
-    skipped = f", {progress.skipped} that cannot be read were left out" if progress.skipped else ""
-    click.echo(f"{progress.done} events are in the history{skipped}")
+    skipped = f"; {progress.skipped} messages are no events" if progress.skipped else ""
+    click.echo(f"{progress.done - progress.skipped} events are in the history{skipped}")
