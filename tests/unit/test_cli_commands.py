@@ -329,3 +329,15 @@ async def test_a_webhooks_requests_are_shown_and_handled_again(
     assert (copy["OriginalMessageId"], original["Id"]) == (id, id)
     assert (await admin.run("rehandle", name, "none")).code == 1
     assert (await admin.run("get", "requests")).code == 2
+
+
+async def test_the_entities_of_a_type_are_shown(application: Application, admin: Terminal, name: str) -> None:
+    for id in ("hall", "roof"):
+        body = {"Type": name, "Id": id, "Data": f'{{"lamp":"{id}"}}'}
+        await application.operator.put("/integrations/entitystore", json=body)
+    shown = await admin.run("get", "entities", name)
+    assert [line.split()[0] for line in shown.out.splitlines()] == ["ID", "roof", "hall"]
+    assert '{"lamp":"hall"}' in shown.out
+    [roof, hall] = json.loads((await admin.run("get", "entity", name, "-o", "json")).out)
+    assert (roof["Id"], hall["Id"]) == ("roof", "hall")
+    assert "There are no entities" in (await admin.run("get", "entities", f"{name}&x=1")).err

@@ -65,7 +65,8 @@ def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | No
 
 def _read(client: "Client", kind: Listing, name: str | None, output: str) -> Any:
     if name is None or kind.of is not None:
-        return client.read(kind.path.format(name=quote(name or "", safe="")))
+        found = client.read(kind.path.format(name=quote(name or "", safe="")))
+        return found[kind.rows] if kind.rows is not None else found
     if kind.item is not None and output != _TABLE:  # the columns are those of the list
         return client.read(kind.item.format(name=quote(name, safe="")))
     found = client.read(kind.path)

@@ -30,6 +30,7 @@ class Listing:
     path: where all of them are. item: where one of that name is; None where the server has no such operation.
     keys: the fields that a name given is compared with.
     of: what the name given is, where it does not name one of them but the thing that they belong to.
+    rows: the field of the answer that has them, where it is not the answer itself.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Listing:
     item: str | None = None
     keys: tuple[str, ...] = ("Name",)
     of: str | None = None
+    rows: str | None = None
 
 
 LISTINGS = (
@@ -162,6 +164,19 @@ LISTINGS = (
             Column("ID", "Id"),
         ),
         of="webhook",
+    ),
+    Listing(
+        "entities",
+        ("entity",),
+        "/integrations/entitystore/search"
+        "?entityType={name}&entityId=*&limit=1000&fromDate=1970-01-01&includeHistory=false",
+        (
+            Column("ID", "Id"),
+            Column("UPDATED", "Updated"),
+            Column("DATA", lambda row: _line(row["Data"] or "")),
+        ),
+        of="type",
+        rows="Data",
     ),
     Listing(
         "services",
