@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 
 from penstock.connectors.component import Apply, ComponentKind
@@ -42,8 +42,11 @@ class _Packaged(Kind, frozen=True):
         return cls.decoded_schema
 
     def check(self) -> None:
-        validator = jsonschema.Draft202012Validator(self.decoded_schema)
-        errors = [FieldError(_path(error.absolute_path), _told(error)) for error in validator.iter_errors(self.given())]
+        # The value itself may be a secret.
+        validator = jsonschema_rs.Draft202012Validator(self.decoded_schema, mask="the value")
+        errors = [
+            FieldError(_path(error.instance_path), error.message) for error in validator.iter_errors(self.given())
+        ]
         if errors:
             raise Invalid(errors)
 
@@ -140,13 +143,6 @@ def packaged_kind(
         }
     kind = WireMeta("PackagedKind", (base,), namespace, rename=fields, frozen=True)
     return cast(type[Kind], kind)
-
-
-def _told(error: jsonschema.ValidationError) -> str:
-    """What is allowed, without the value itself, which may be a secret."""
-    if error.validator in ("required", "additionalProperties"):
-        return str(error.message)
-    return f"must have {error.validator} {msgspec.json.encode(error.validator_value).decode()}"
 
 
 def _path(parts: Iterable[str | int]) -> str:
