@@ -26,6 +26,14 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
+from penstock.protocol.cloudevent import CloudEvent
+from penstock.protocol.event_source import (
+    EventReport,
+    EventSourceStatusEnum,
+    SourceAnswer,
+    SourceItem,
+    SourceState,
+)
 from penstock.protocol.registration import AgentConfiguration, AgentRegistrationData, AgentRegistrationDto
 from penstock.protocol.report import (
     FlowReport,
@@ -67,6 +75,8 @@ class Told:
     states: list[FlowState] = field(default_factory=list)
     lines: list[LogLine] = field(default_factory=list)
     pings: list[AgentStatusPing] = field(default_factory=list)
+    events: list[CloudEvent] = field(default_factory=list)
+    sources: list[SourceState] = field(default_factory=list)
 
     def take(self, kind: str, body: bytes) -> None:
         match kind:
@@ -79,9 +89,17 @@ class Told:
                 self.states += decode_json(body, FlowReport).states
             case subjects.LOGS:
                 self.lines += decode_json(body, LogReport).lines
+            case subjects.EVENTS:
+                found: EventReport = decode_json(body, EventReport)
+                self.events += [CloudEvent.from_json(bytes(each.event)) for each in found.events]
+                self.sources += found.states
 
     def status(self, flow: str) -> FlowState | None:
         return next((state for state in reversed(self.states) if state.name == flow), None)
+
+    def source(self, id: UUID) -> EventSourceStatusEnum | None:
+        """How an event source stands, by the latest report."""
+        return next((state.status.status for state in reversed(self.sources) if state.source_id == id), None)
 
     def runs(self, flow: str) -> list[RunFinished]:
         return [run for run in self.finished if run.flow == flow]
@@ -102,6 +120,7 @@ class Servers:
         self.ended: dict[str, datetime] = {}
         self.variables: dict[str, VariableValue] = {}
         self.variable_questions: list[list[str]] = []
+        self.sources: dict[UUID, SourceItem] = {}
         self.digests = 0
         self.bus_lives = timedelta(hours=1)
         self.resync_seconds = RESYNC_SECONDS
@@ -170,6 +189,11 @@ class Servers:
         last = (await Streams(self.bus).info(subjects.REPORT_STREAM)).state.last_seq
         await eventually(lambda: self._seen >= last)
 
+    async def tell_sources(self) -> None:
+        """Tells every agent that event sources may have changed."""
+        for agent in self.credentials.values():
+            await self.bus.notify(subjects.sources_changed(agent))
+
     async def register(self, request: Request) -> Response:
         data: AgentRegistrationData = decode_json(await request.body(), AgentRegistrationData)
         if self.refusal is not None:
@@ -212,8 +236,10 @@ class Servers:
         signature = signer.sign(challenge(request.subject, request.headers[NONCE]), body)
         return Answer(body, {HEADER: signature})
 
-    def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer:
+    def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer | SourceAnswer:
         match what:
+            case subjects.SOURCES:
+                return SourceAnswer(items=sorted(self.sources.values(), key=lambda item: item.id))
             case subjects.DIGEST:
                 self.digests += 1
                 return self._digest(decode_json(body, DigestQuery).after or "")

@@ -27,6 +27,7 @@ from penstock.agent.reading import FlowReader
 from penstock.agent.reconciler import Reconciler
 from penstock.agent.registration import identify
 from penstock.agent.settings import AgentSettings
+from penstock.agent.sources.event_sources import EventSources
 from penstock.agent.tasks import Tasks
 from penstock.agent.uplink import Uplink
 from penstock.agent.variables import VariableSource
@@ -111,17 +112,28 @@ class Agent:
         reader = FlowReader(Variables(resolve), self._settings.zone)
         keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self._clock, identity.registered)
         reconciler = Reconciler(keeper, ledger, database, uplink, access)
+        sources = EventSources(
+            self._settings,
+            self._folder.path,
+            {**self._environment(), AGENT_MARKER: marker},
+            database,
+            outbox,
+            uplink,
+            access,
+            self._clock,
+        )
         pinger = Pinger(self._settings, self._capabilities, access, uplink, engine, listener, self._clock)
 
         def changed(names: list[str]) -> None:
             if not names:
                 pinger.soon()
+                sources.notice()
             reconciler.notice(names)
 
         async with Tasks() as carriers:
-            carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed))
-            async with engine, Tasks() as workers:
-                workers.start(reconciler.serve(), pinger.serve(), tell_passed(ledger, self._clock))
+            carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed, sources.notice))
+            async with engine, sources, Tasks() as workers:
+                workers.start(reconciler.serve(), sources.serve(), pinger.serve(), tell_passed(ledger, self._clock))
                 await self._stop.wait()
                 _log.info("stopping")
             await runs.none_begins()

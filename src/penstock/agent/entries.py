@@ -4,11 +4,14 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
+from uuid import UUID
 
 import msgspec
 
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
+from penstock.protocol.cloudevent import CloudEvent
+from penstock.protocol.event_source import EventReport, SourceEvent, SourceState
 from penstock.protocol.report import (
     FlowReport,
     FlowState,
@@ -27,6 +30,7 @@ class Channel(StrEnum):
     SCHEDULES = subjects.SCHEDULES
     FLOWS = subjects.FLOWS
     LOGS = subjects.LOGS
+    EVENTS = subjects.EVENTS
 
 
 class Part(StrEnum):
@@ -37,9 +41,13 @@ class Part(StrEnum):
     FINISHED = "finished"
     STATE = "state"
     LINE = "line"
+    EVENT = "event"
+    SOURCE = "source"
 
 
 class Entry(NamedTuple):
+    """flow: the name of the flow, or the id of the event source, that it tells of."""
+
     channel: Channel
     part: Part
     flow: str
@@ -66,12 +74,25 @@ def line_entry(line: LogLine) -> Entry:
     return Entry(Channel.LOGS, Part.LINE, line.flow, encode(line))
 
 
+def event_entry(source_id: UUID, event: CloudEvent) -> Entry:
+    body = SourceEvent(source_id=source_id, event=msgspec.Raw(event.to_json()))
+    return Entry(Channel.EVENTS, Part.EVENT, str(source_id), encode(body))
+
+
+def source_entry(state: SourceState) -> Entry:
+    return Entry(Channel.EVENTS, Part.SOURCE, str(state.source_id), encode(state))
+
+
 def insert_entries(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     """Adds entries in their order. A state replaces the one before that no message holds yet."""
     rows = list(entries)
     connection.executemany(
         "DELETE FROM outbox WHERE flow = ? AND part = 'state' AND batch IS NULL",
         [(row.flow,) for row in rows if row.part is Part.STATE],
+    )
+    connection.executemany(
+        "DELETE FROM outbox WHERE flow = ? AND part = 'source' AND batch IS NULL",
+        [(row.flow,) for row in rows if row.part is Part.SOURCE],
     )
     connection.executemany("INSERT INTO outbox (channel, part, flow, entry) VALUES (?, ?, ?, ?)", rows)
 
@@ -89,3 +110,5 @@ def report(channel: Channel, entries: Sequence[tuple[str, bytes]]) -> bytes:
             return encode(FlowReport(states=of(Part.STATE)))
         case Channel.LOGS:
             return encode(LogReport(lines=cast(list[LogLine], of(Part.LINE))))
+        case Channel.EVENTS:
+            return encode(EventReport(events=of(Part.EVENT), states=of(Part.SOURCE)))

@@ -16,6 +16,7 @@ from penstock.protocol.report import LogLine
 
 _WAITING_LINES = 10_000
 _DROPPED_AT_ONCE = 1000
+_ROOM_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
 
@@ -54,6 +55,11 @@ class Outbox:
                 _log.error("a report could not be written down", reason=str(error))
 
         self._database.post(lambda connection: self._write(connection, write)).add_done_callback(written)
+
+    async def room(self) -> None:
+        """Returns when undelivered reports take no more than they may."""
+        while await self._database.run(used_bytes) > self._limit:
+            await asyncio.sleep(_ROOM_SECONDS)
 
     def log(self, line: LogLine) -> None:
         """Takes a log line, without waiting; drops it when the disk cannot follow."""

@@ -39,6 +39,11 @@ _VERSIONS = (
     -- The number of the last batch of each channel.
     CREATE TABLE batches (channel TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
     """,
+    """
+    -- Event sources: what the servers want, how far each has read, how it stands.
+    CREATE TABLE sources (id TEXT PRIMARY KEY, item BLOB NOT NULL, position BLOB, status BLOB);
+    CREATE INDEX outbox_source_states ON outbox (flow) WHERE part = 'source';
+    """,
 )
 
 

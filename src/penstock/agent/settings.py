@@ -50,6 +50,11 @@ outbox_mb = 512
 # Whether event sources may connect to private, loopback and link-local addresses.
 allow_private_addresses = false
 
+# Where packages with event sources come from: an index; empty: the one that uv is configured to use; none: no index,
+# the folder alone. And a folder with wheels, looked into as well.
+package_index = ""
+package_folder = ""
+
 # Whether the agent ends when the process that started it does.
 with_parent = false
 
@@ -75,6 +80,8 @@ class AgentSettings(Struct, frozen=True):
     environment_pass: list[str]
     outbox_mb: Annotated[int, Meta(ge=1)]
     allow_private_addresses: bool
+    package_index: str
+    package_folder: str
     with_parent: bool
     log_format: Literal["json", "console"]
     log_level: Literal["debug", "info", "warning", "error"]

@@ -45,15 +45,18 @@ class Uplink:
         self._access = access
         self._agent = access.agent_id
         self._on_changed: Changed = lambda names: None
+        self._on_sources: Callable[[], None] = lambda: None
         self._bus: Bus | None = None
         self._up = asyncio.Event()
 
-    async def serve(self, on_changed: Changed) -> None:
+    async def serve(self, on_changed: Changed, on_sources: Callable[[], None]) -> None:
         """Connects, again and again, until cancelled.
 
         on_changed: called when the servers say that work changed, and after each connect.
+        on_sources: called when they say that event sources may have changed.
         """
         self._on_changed = on_changed
+        self._on_sources = on_sources
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -105,6 +108,7 @@ class Uplink:
             inbox_prefix=subjects.inbox(self._agent),
         ) as bus:
             await bus.subscribe(subjects.changed(self._agent), self._changed)
+            await bus.subscribe(subjects.sources_changed(self._agent), self._sources_changed)
             self._bus = bus
             self._up.set()
             _log.info("connected to the bus", servers=servers)
@@ -132,6 +136,9 @@ class Uplink:
         if notice.subject == subjects.changed(self._agent):
             names = notice.data.decode(errors="replace").split("\n") if notice.data else []
             self._on_changed(names if len(names) <= _MOST_NAMES else [])
+
+    async def _sources_changed(self, notice: Received) -> None:
+        self._on_sources()
 
     def _check(self, received: Received, challenge: str) -> None:
         given = received.headers.get(signature.HEADER, "")

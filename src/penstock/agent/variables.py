@@ -18,10 +18,13 @@ class VariableSource:
     """A value is used for 5 s; while the servers are away, the last one that was heard is.
 
     What is asked for while a question is on its way goes together in the next one.
+
+    what: the question; each kind of work has variables of its own.
     """
 
-    def __init__(self, uplink: Uplink) -> None:
+    def __init__(self, uplink: Uplink, what: str = subjects.VARIABLES) -> None:
         self._uplink = uplink
+        self._what = what
         self._known: dict[str, Variable | None] = {}
         self._fresh_until: dict[str, float] = {}
         self._wanted: set[str] = set()
@@ -52,7 +55,7 @@ class VariableSource:
 
     async def _ask_for(self, names: list[str]) -> None:
         self._wanted.difference_update(names)
-        answer = await self._uplink.ask(subjects.VARIABLES, VariableQuery(names=names), VariableAnswer, _ASK_SECONDS)
+        answer = await self._uplink.ask(self._what, VariableQuery(names=names), VariableAnswer, _ASK_SECONDS)
         for name in names:
             found = answer.values.get(name)
             self._known[name] = Variable(found.value, found.is_secret) if found is not None else None

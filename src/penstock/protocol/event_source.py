@@ -56,6 +56,7 @@ class SourceItem(Wire):
     stamp changes whenever the agent must learn something new.
     configuration: JSON object whose `{{var:NAME}}` the agent replaces, by `variables` first.
     frequency, cron: when it is polled; cron counts when both are given.
+    has_secrets: the configuration holds some that are not variables; the agent keeps them in memory alone.
     package, schema: of a kind that is not built in, and the JSON Schema of its configuration.
     """
 
@@ -67,6 +68,7 @@ class SourceItem(Wire):
     configuration: str
     requires_polling: bool
     shared: bool
+    has_secrets: bool = False
     frequency: Duration | None = None
     cron: str | None = None
     variables: Map | None = None

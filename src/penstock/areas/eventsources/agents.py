@@ -110,6 +110,7 @@ class AgentSources:
             configuration=encode(configured.opened()).decode(),
             requires_polling=configured.kind.requires_polling,
             shared=configured.kind.shared,
+            has_secrets=bool(configured.secrets),
             frequency=instance.frequency,
             cron=instance.cron,
             variables=instance.variables,

@@ -1,0 +1,1 @@
+"""Event sources on the agent."""
