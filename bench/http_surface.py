@@ -71,8 +71,8 @@ async def bare(folder: str) -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def penstock(folder: str) -> AsyncIterator[tuple[int, str]]:
-    """A server with 100 variables; its port and an API key."""
+async def penstock(folder: str, **settings: str) -> AsyncIterator[tuple[int, str]]:
+    """A server with 100 variables; its port and an API key. settings: of its environment."""
     port = free_port()
     environment = {
         "PATH": os.environ["PATH"],
@@ -80,6 +80,7 @@ async def penstock(folder: str) -> AsyncIterator[tuple[int, str]]:
         "PENSTOCK_PORT": str(port),
         "PENSTOCK_ADMIN_PASSWORD": PASSWORD,
         "PENSTOCK_LOG_LEVEL": "warning",
+        **settings,
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "import sys; from penstock.server.main import main; sys.exit(main())", env=environment
