@@ -3,8 +3,7 @@
 from penstock.areas.eventing.channels import ChannelService
 from penstock.areas.eventing.definitions import DefinitionService
 from penstock.areas.eventing.model import CloudEventDefinitionEntity
-from penstock.areas.eventing.routing_index import RoutingIndex
-from penstock.areas.eventing.routing_table import RoutingTable
+from penstock.areas.eventing.routing_table import Routes, RoutingTable
 from penstock.areas.eventing.stored import Channel
 
 
@@ -18,15 +17,15 @@ class DefinitionChannels:
 
     async def channels_of(self, definition: CloudEventDefinitionEntity) -> list[Channel]:
         """By name."""
-        names = set(_targets(await self._table.index(), definition))
+        names = set(_targets(await self._table.routes(), definition))
         channels = await self._channels.resource.decoded()
         return sorted((each for each in channels if each.name in names), key=lambda channel: channel.name)
 
     async def definitions_of(self, channel: Channel) -> list[CloudEventDefinitionEntity]:
         """Newest first."""
-        index = await self._table.index()
-        return [each for each in await self._definitions.decoded() if channel.name in _targets(index, each)]
+        routes = await self._table.routes()
+        return [each for each in await self._definitions.decoded() if channel.name in _targets(routes, each)]
 
 
-def _targets(index: RoutingIndex, definition: CloudEventDefinitionEntity) -> list[str]:
-    return index.channels(definition.source or "", definition.type or "", definition.spec_version or "")
+def _targets(routes: Routes, definition: CloudEventDefinitionEntity) -> list[str]:
+    return routes.channels(definition.source or "", definition.type or "", definition.spec_version or "")

@@ -1,6 +1,6 @@
 """Accepting events."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from penstock.areas.eventing.metrics import ACCEPTED, DUPLICATES
 from penstock.areas.eventing.routing_table import RoutingTable, Schemas
@@ -8,8 +8,7 @@ from penstock.areas.eventing.stored import digest
 from penstock.bus.batch import Batches
 from penstock.bus.bus import Bus
 from penstock.bus.message import Message
-from penstock.kernel.errors import FieldError, Invalid, NotFound
-from penstock.kernel.names import name_key
+from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.event_streams import CHANNELS, EVENT_SUBJECT
 
@@ -28,10 +27,10 @@ class Publisher:
         """
         _check_data(events, await self._table.schemas())
         if channels is None:
-            index = await self._table.index()
-            messages = [_message(e, index.channels(e.source, e.type, e.specversion)) for e in events]
+            routes = await self._table.routes()
+            messages = [_message(e, routes.channels(e.source, e.type, e.specversion)) for e in events]
         else:
-            names = await self._known(channels)
+            names = await self._table.named(channels)
             # Elsewhere the same event may have gone already.
             place = digest(names)
             messages = [_message(event, names, f"{event.key}-{place}") for event in events]
@@ -39,14 +38,6 @@ class Publisher:
         duplicates = sum(ack.duplicate for ack in acks)
         ACCEPTED.inc(len(acks) - duplicates)
         DUPLICATES.inc(duplicates)
-
-    async def _known(self, channels: Iterable[str]) -> list[str]:
-        known = await self._table.channels()
-        found = {channel: known.get(name_key(channel)) for channel in channels}
-        missing = [channel for channel, name in found.items() if name is None]
-        if missing:
-            raise NotFound.of("channel", missing[0])
-        return sorted({name for name in found.values() if name is not None})
 
 
 def _message(event: CloudEvent, channels: Sequence[str], message_id: str | None = None) -> Message:

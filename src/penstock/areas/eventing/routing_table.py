@@ -1,6 +1,7 @@
 """What publishing and routing need to know of subscriptions, definitions and channels, held in memory."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.areas.eventing.compiled import Compiled
@@ -8,6 +9,7 @@ from penstock.areas.eventing.data_schema import DataSchema
 from penstock.areas.eventing.model import CloudEventDefinitionEntity
 from penstock.areas.eventing.routing_index import Pattern, RoutingIndex
 from penstock.areas.eventing.stored import CHANNELS, DEFINITIONS, SUBSCRIPTIONS, Channel, Subscription
+from penstock.kernel.errors import NotFound
 from penstock.kernel.names import name_key
 from penstock.store.store import Store
 
@@ -15,36 +17,62 @@ Schemas = Mapping[Pattern, DataSchema]
 """Schemas of data by source, type and version."""
 
 
+class ChannelNames:
+    """The names of the channels that exist, by id and by the form that names are compared in."""
+
+    def __init__(self, channels: Iterable[tuple[str, str]]) -> None:
+        """channels: ids and names."""
+        self.by_id = dict(channels)
+        self.by_key = {name_key(name): name for name in self.by_id.values()}
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Which channels events go to. index: of ids; names: by id."""
+
+    index: RoutingIndex
+    names: Mapping[str, str]
+
+    def channels(self, source: str, type: str, version: str) -> list[str]:
+        """The names of the channels that subscribe to such events, in order."""
+        found = self.index.channels(source, type, version)
+        return sorted(self.names[id] for id in found if id in self.names)
+
+
 class RoutingTable:
     """Current on the replica that made a change; others hear of it within moments, see worker.TableRefresh."""
 
     def __init__(self, store: Store) -> None:
         self._index: Compiled[Subscription, tuple[Pattern, str], RoutingIndex] = Compiled(
-            store, SUBSCRIPTIONS, lambda each: (each.pattern, each.channel_name), RoutingIndex
+            store, SUBSCRIPTIONS, lambda each: (each.pattern, str(each.channel_id)), RoutingIndex
         )
         self._schemas: Compiled[CloudEventDefinitionEntity, tuple[Pattern, DataSchema | None], Schemas] = Compiled(
             store, DEFINITIONS, _schema, _with_schema
         )
-        self._channels: Compiled[Channel, str, Mapping[str, str]] = Compiled(
-            store, CHANNELS, lambda channel: channel.name, lambda names: {name_key(name): name for name in names}
+        self._names: Compiled[Channel, tuple[str, str], ChannelNames] = Compiled(
+            store, CHANNELS, lambda channel: (str(channel.key), channel.name), ChannelNames
         )
 
-    async def index(self) -> RoutingIndex:
-        return await self._index.current()
+    async def routes(self) -> Routes:
+        return Routes(await self._index.current(), (await self._names.current()).by_id)
 
     async def schemas(self) -> Schemas:
         return await self._schemas.current()
 
-    async def channels(self) -> Mapping[str, str]:
-        """The names of all channels by the form that names are compared in."""
-        return await self._channels.current()
+    async def named(self, channels: Iterable[str]) -> list[str]:
+        """The names as the channels are written, in order. Raises NotFound for one that does not exist."""
+        known = {name_key(name): name for name in ((await self._names.current()).by_id).values()}
+        try:
+            return sorted({known[name_key(channel)] for channel in channels})
+        except KeyError as missing:
+            raise NotFound.of("channel", missing.args[0]) from None
 
     def invalidate(self, *collections: str) -> None:
         """Has what is made from these collections, or from all, made anew."""
         parts: dict[str, Compiled[Any, Any, Any]] = {
             SUBSCRIPTIONS.name: self._index,
             DEFINITIONS.name: self._schemas,
-            CHANNELS.name: self._channels,
+            CHANNELS.name: self._names,
         }
         for name in collections or parts:
             parts[name].invalidate()
