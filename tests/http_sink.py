@@ -2,7 +2,7 @@
 
     python -m tests.http_sink PORT FILE
 
-appends the `webhook-id` and the event's `id` of each request to FILE before it answers.
+appends the path, the `webhook-id` and the event's `id` of each request to FILE before it answers.
 """
 
 import asyncio
@@ -99,7 +99,6 @@ async def http_sink(port: int = 0) -> AsyncIterator[HttpSink]:
     finally:
         server.close()
         # Not `wait_closed`: clients keep their connections open.
-        server.close_clients() if hasattr(server, "close_clients") else None
 
 
 async def _read(reader: asyncio.StreamReader) -> Request:
@@ -114,7 +113,8 @@ async def main(port: int, path: Path) -> None:
     with path.open("ab", buffering=0) as file:
 
         def record(request: Request) -> Reply:
-            file.write(f"{request.headers['webhook-id']} {request.event['id']}\n".encode())
+            sink.requests.clear()
+            file.write(f"{request.path} {request.headers['webhook-id']} {request.event['id']}\n".encode())
             return Reply()
 
         sink = HttpSink()
