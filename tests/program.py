@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-PROGRAM = [sys.executable, "-m", "penstock.cli.main"]
+PROGRAM = [sys.executable, "-P", "-m", "penstock.cli.main"]
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,43 @@ async def test_the_first_start_generates_a_password_and_the_second_does_not(tmp_
     assert files_that_contain(tmp_path, password) == []
 
 
+async def test_a_password_that_somebody_keeps_is_on_disk_before_the_admin_is(tmp_path: Path) -> None:
+    kept = tmp_path / "first-password"
+    settings = settings_for(tmp_path, PENSTOCK_ADMIN_PASSWORD="", PENSTOCK_FIRST_PASSWORD_FILE=str(kept))
+    kept.write_text("from a start that was broken off")
+    async with open_platform(settings) as platform:
+        assert await prepare_first_start(platform) is None
+        assert kept.read_text() == "from a start that was broken off"
+        kept.unlink()
+        assert await prepare_first_start(platform) is None
+        assert not kept.exists()
+    password = "from a start that was broken off"
+    async with running_application(tmp_path, PENSTOCK_ADMIN_PASSWORD=password) as application:
+        assert (await log_in(application, "admin", password)).status_code == 200
+
+
+async def test_a_password_that_is_made_is_kept_for_the_owner_alone(tmp_path: Path) -> None:
+    kept = tmp_path / "first-password"
+    async with open_platform(
+        settings_for(tmp_path, PENSTOCK_ADMIN_PASSWORD="", PENSTOCK_FIRST_PASSWORD_FILE=str(kept))
+    ) as platform:
+        assert await prepare_first_start(platform) is None
+    assert kept.stat().st_mode & 0o777 == 0o600
+    async with running_application(tmp_path, PENSTOCK_ADMIN_PASSWORD=kept.read_text()) as application:
+        assert application.admin.headers["Authorization"]
+
+
+async def test_a_server_does_not_start_with_a_master_key_that_opens_nothing(tmp_path: Path) -> None:
+    async with open_platform(settings_for(tmp_path)) as platform:
+        await prepare_first_start(platform)
+    (tmp_path / "secret-key").unlink()
+    async with open_platform(settings_for(tmp_path, PENSTOCK_ADMIN_PASSWORD="")) as platform:
+        with pytest.raises(Invalid, match="PENSTOCK_SECRET_KEY"):
+            await prepare_first_start(platform)
+    async with running_application(tmp_path) as application:  # a password given goes on without the secrets
+        assert (await application.admin.get("/agents")).status_code == 200
+
+
 async def test_another_password_in_the_settings_replaces_the_one_of_before_and_ends_its_sessions(
     tmp_path: Path,
 ) -> None:

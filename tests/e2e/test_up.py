@@ -293,6 +293,56 @@ async def test_a_password_that_is_given_is_taken_and_not_shown(place: Place) -> 
         assert ended.code == 0
 
 
+async def test_a_password_that_is_given_later_replaces_the_one_of_before(place: Place) -> None:
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        await up.interrupt()
+    async with place.up(PENSTOCK_ADMIN_PASSWORD="chosen by hand") as up:
+        await up.shows("Ctrl-C stops everything")
+        ended = await place.terminal.run("login", "--password-stdin", given="chosen by hand")
+        assert ended.code == 0, ended.err
+
+
+async def test_a_first_start_that_is_killed_before_the_password_was_shown_is_made_good(place: Place) -> None:
+    async with place.up() as up:
+        while not (place.data / "first-password").exists():  # written just before the Admin is
+            await asyncio.sleep(0.005)
+        processes = up.processes()
+        up.send(signal.SIGKILL)
+        await gone(processes)
+        shown_before = (await up.end()).out
+    password = (place.data / "first-password").read_text()
+    assert password not in shown_before
+    async with place.up() as up:
+        await up.shows("Ctrl-C stops everything")
+        assert f"Password   {password} " in up.shown
+        assert "Hello from Penstock" in up.shown
+        assert (await place.terminal.run("login", "--password-stdin", given=password)).code == 0
+        assert password not in "".join(each for process in up.processes() for each in process.environ().values())
+        assert password not in "".join(map(_command, up.processes()))
+    assert not (place.data / "first-password").exists()
+
+
+@pytest.mark.parametrize("moment", ["secret-key", "penstock.db", "bus-keys.json", "nats/port", "agent/token"])
+async def test_a_first_start_may_be_killed_at_any_moment(place: Place, moment: str) -> None:
+    async with place.up() as up:
+        while not (place.data / moment).exists():
+            await asyncio.sleep(0.001)
+        for process in reversed(up.processes()):
+            process.kill()
+        await up.end()
+    async with place.up() as up:
+        await up.shows("Applying the example")
+        assert "Password   " in up.shown
+
+
+async def test_modules_in_the_working_directory_do_not_stand_in_for_others(place: Place) -> None:
+    for name in ("msgspec", "secrets", "yaml"):
+        (place.folder / f"{name}.py").write_text("raise SystemExit('read from the working directory')")
+    async with place.up() as up:
+        await up.shows("Applying the example")
+
+
 async def test_two_of_them_do_not_share_a_folder(place: Place) -> None:
     async with place.up() as up:
         await up.shows("Starting the server")
@@ -317,3 +367,37 @@ async def test_a_setting_that_stops_the_server_is_told(place: Place) -> None:
     assert ended.code == 1
     assert "PENSTOCK_ACCESS_TOKEN_MINUTES: must be at least 1" in ended.out
     assert "PENSTOCK_PROT: is not a setting; did you mean PENSTOCK_PORT?" in ended.out
+
+
+async def test_a_setting_that_stops_the_agent_is_told(place: Place) -> None:
+    ended = await place.attempt(PENSTOCK_AGENT_OUTBOX_MB="0")
+    assert ended.code == 1
+    assert "PENSTOCK_AGENT_OUTBOX_MB: must be at least 1" in ended.out
+    assert "Password" not in ended.out
+
+
+async def test_why_the_agent_ends_again_and_again_is_told(place: Place) -> None:
+    identity = place.data / "agent" / "identity.json"
+    identity.parent.mkdir(parents=True)
+    identity.write_text("{")
+    async with place.up() as up:
+        await up.shows("The agent ended with exit code")
+        await up.shows(f"{identity} cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("secret-key", b"\xff\x00"),
+        ("bus-keys.json", b"{"),
+        ("penstock.db", b"text" * 1000),
+        ("logs", b"not a folder"),
+    ],
+)
+async def test_a_damaged_file_is_named(place: Place, file: str, content: bytes) -> None:
+    (place.data / file).parent.mkdir(parents=True)
+    (place.data / file).write_bytes(content)
+    ended = await place.attempt()
+    assert ended.code == 1
+    assert str(place.data / file) in ended.out
+    assert "Traceback" not in ended.out

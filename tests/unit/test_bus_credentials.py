@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from penstock.bus.credentials import BusKeys
+from penstock.kernel.errors import UnusableFile
 
 
 def test_keys_are_made_once_and_readable_by_their_owner_only(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def _accounts(path: Path) -> tuple[str, ...]:
 def test_a_damaged_file_is_named_and_left_as_it_is(tmp_path: Path, content: str) -> None:
     path = tmp_path / "keys.json"
     path.write_text(content)
-    with pytest.raises(ValueError, match=r"keys\.json"):
+    with pytest.raises(UnusableFile, match=r"keys\.json"):
         BusKeys.load_or_create(path)
     assert path.read_text() == content
 

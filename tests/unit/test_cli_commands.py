@@ -200,7 +200,7 @@ async def test_wide_rows_stay_on_one_line_in_a_pipe(admin: Terminal, name: str) 
 async def test_an_unknown_name_suggests_a_near_one(admin: Terminal) -> None:
     ended = await admin.run("get", "users", "admni")
     assert ended.code == 1
-    assert "users has no 'admni'; did you mean 'admin'?" in ended.err
+    assert "there is no 'admni' among the users; did you mean 'admin'?" in ended.err
 
 
 @pytest.mark.parametrize("kind", ["agents", "pending", "flows", "schedules", "variables", "streams", "users", "kinds"])

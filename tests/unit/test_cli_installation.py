@@ -1,6 +1,5 @@
 """What `penstock up` prepares before it starts anything."""
 
-import json
 import socket
 from pathlib import Path
 
@@ -60,8 +59,14 @@ def test_a_taken_port_is_told_with_the_setting_that_changes_it(tmp_path: Path) -
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         made = installation(tmp_path, PENSTOCK_PORT=str(taken.getsockname()[1]))
-        with pytest.raises(click.ClickException, match=f"PENSTOCK_PORT={made.port + 1}"):
+        with pytest.raises(click.ClickException, match="PENSTOCK_PORT"):
             made.check_port()
+
+
+def test_a_host_that_is_not_this_machine_is_no_matter_of_the_port(tmp_path: Path) -> None:
+    with pytest.raises(click.ClickException, match=r"192\.0\.2\.1:8400 cannot be used") as raised:
+        installation(tmp_path, PENSTOCK_HOST="192.0.2.1").check_port()
+    assert "PENSTOCK_PORT" not in raised.value.message
 
 
 # What processes are told
@@ -81,28 +86,28 @@ def test_the_agent_learns_nothing_of_the_server(tmp_path: Path) -> None:
     assert not set(SECRETS.values()) & set(told.values())
 
 
-def test_the_server_learns_the_first_password_only_on_the_first_start(tmp_path: Path) -> None:
-    made = installation(tmp_path)
+def test_the_server_learns_its_own_settings_alone(tmp_path: Path) -> None:
     given = {**SECRETS, "PENSTOCK_AGENT_NAME": "here", "PENSTOCK_API_KEY": "pk_mine"}
-    first = made.server_environment(given, "generated")
-    assert first["PENSTOCK_ADMIN_PASSWORD"] == "generated"
-    assert first["PENSTOCK_SECRET_KEY"] == "key"
-    assert not {"PENSTOCK_AGENT_NAME", "PENSTOCK_API_KEY"} & first.keys()
-    assert "PENSTOCK_ADMIN_PASSWORD" not in made.server_environment(SECRETS, None)
+    told = installation(tmp_path).server_environment(given, tmp_path / "first-password")
+    assert SECRETS.items() <= told.items()
+    assert told["PENSTOCK_FIRST_PASSWORD_FILE"] == str(tmp_path / "first-password")
+    assert not {"PENSTOCK_AGENT_NAME", "PENSTOCK_API_KEY"} & told.keys()
 
 
 def test_an_agent_that_is_known_gets_no_token(tmp_path: Path) -> None:
     made = installation(tmp_path)
-    assert made.server_environment({}, None)["PENSTOCK_LOCAL_AGENT_TOKEN_FILE"] == str(made.token_file)
+    kept = tmp_path / "first-password"
+    assert made.server_environment({}, kept)["PENSTOCK_LOCAL_AGENT_TOKEN_FILE"] == str(made.token_file)
     assert made.agent_environment({})["PENSTOCK_AGENT_TOKEN_FILE"] == str(made.token_file)
     made.agent_folder.mkdir()
     (made.agent_folder / "identity.json").write_text("{}")
-    assert "PENSTOCK_LOCAL_AGENT_TOKEN_FILE" not in made.server_environment({}, None)
+    assert "PENSTOCK_LOCAL_AGENT_TOKEN_FILE" not in made.server_environment({}, kept)
     assert "PENSTOCK_AGENT_TOKEN_FILE" not in made.agent_environment({})
 
 
 def test_a_user_is_known_by_the_environment_alone() -> None:
-    told = user_environment("http://a:1", "pw", {"PATH": "/bin", "PENSTOCK_API_KEY": "other"})
+    given = {"PATH": "/bin", "PENSTOCK_API_KEY": "other", "PENSTOCK_ADMIN_PASSWORD": "pw"}
+    told = user_environment("http://a:1", given)
     assert told == {
         "PATH": "/bin",
         "PENSTOCK_URL": "http://a:1",
@@ -114,29 +119,19 @@ def test_a_user_is_known_by_the_environment_alone() -> None:
 # The first start
 
 
-def test_a_first_start_that_is_broken_off_keeps_its_password(tmp_path: Path) -> None:
-    first = FirstStart.pending(tmp_path, {})
-    again = FirstStart.pending(tmp_path, {})
-    assert first is not None
-    assert again is not None
-    assert (again.password, again.generated) == (first.password, True)
-    assert len(first.password) >= 20
-    assert first.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_first_start_that_is_done_leaves_no_password(tmp_path: Path) -> None:
-    first = FirstStart.pending(tmp_path, {})
-    assert first is not None
+def test_a_first_start_is_pending_until_it_is_done(tmp_path: Path) -> None:
+    first = FirstStart(tmp_path)
+    first.password_file.write_text("generated")
+    assert FirstStart(tmp_path).pending
     first.finish()
-    assert FirstStart.pending(tmp_path, {}) is None
-    assert json.loads(first.path.read_text()) == {"done": True}
+    assert not FirstStart(tmp_path).pending
+    assert not first.password_file.exists()
 
 
-def test_a_password_that_was_given_is_not_kept(tmp_path: Path) -> None:
-    first = FirstStart.pending(tmp_path, {"PENSTOCK_ADMIN_PASSWORD": "chosen by hand"})
-    assert first is not None
-    assert (first.password, first.generated) == ("chosen by hand", False)
-    assert "chosen by hand" not in first.path.read_text()
+def test_a_password_that_waits_to_be_shown_makes_it_a_first_start_again(tmp_path: Path) -> None:
+    FirstStart(tmp_path).finish()
+    FirstStart(tmp_path).password_file.write_text("of a database made anew")
+    assert FirstStart(tmp_path).pending
 
 
 def test_a_data_folder_serves_one_at_a_time(tmp_path: Path) -> None:
@@ -169,6 +164,20 @@ def test_a_log_is_bounded_and_keeps_its_newest_part(tmp_path: Path) -> None:
     assert all(path.stat().st_size <= 100 for path in log.path.parent.iterdir())
     kept = "".join((log.path.parent / name).read_text() for name in [*reversed(files[1:]), files[0]])
     assert kept.splitlines() == [f"line {number:3}" for number in range(100 - len(kept.splitlines()), 100)]
+
+
+def test_a_log_is_for_its_owner_only_and_outlives_a_full_disk(tmp_path: Path) -> None:
+    log = LogFile(tmp_path / "server.log", largest=10)
+    assert log.path.stat().st_mode & 0o777 == 0o600
+    log.close()
+    log.path.unlink()
+    log.path.symlink_to("/dev/full")
+    log = LogFile(log.path)
+    log.write(b"why it ended\n")
+    assert log.last_lines() == ["why it ended"]
+    log.begin()
+    assert log.last_lines() == []
+    log.close()
 
 
 def test_a_log_goes_on_after_a_restart_and_tells_the_last_lines_of_this_one(tmp_path: Path) -> None:

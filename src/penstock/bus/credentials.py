@@ -17,6 +17,7 @@ import msgspec
 
 from penstock.bus.claims import Exchange, Permissions, account_jwt, operator_jwt, user_jwt
 from penstock.bus.nkeys import NKey, NKeyRole
+from penstock.kernel.errors import UnusableFile, naming_files
 
 EVERYTHING = Permissions()
 _AGENT_SUBJECTS = (Exchange("agent.*.>", "service"), Exchange("to.>", "stream"))
@@ -64,16 +65,17 @@ class BusKeys:
     def load_or_create(cls, path: Path) -> Self:
         """Reads `path`, or makes new keys there, readable by the owner only.
 
-        Of two processes that start at once, both end up with the same keys.
-        Raises ValueError when the file is damaged.
+        Of two processes that start at once, both end up with the same keys. Raises UnusableFile.
         """
-        if not path.exists():
-            _write_new(path, cls.generate()._seeds())
+        with naming_files():
+            if not path.exists():
+                _write_new(path, cls.generate()._seeds())
+            content = path.read_bytes()
         try:
-            seeds = msgspec.json.decode(path.read_bytes(), type=_Seeds)
+            seeds = msgspec.json.decode(content, type=_Seeds)
             return cls(*(NKey.from_seed(seed) for seed in msgspec.structs.astuple(seeds)))
         except (msgspec.DecodeError, ValueError) as error:
-            raise ValueError(f"{path} does not hold bus keys: {error}") from None
+            raise UnusableFile(f"{path} does not hold bus keys: {error}") from None
 
     @property
     def operator_jwt(self) -> str:

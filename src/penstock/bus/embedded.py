@@ -127,8 +127,9 @@ class EmbeddedServer:
     def _remembered_port(self) -> int:
         """The port of the last run, or a free one when there is none or it is taken."""
         file = self._folder / "port"
-        port = int(file.read_text()) if file.exists() else 0
-        if not port or not _is_free(self._host, port):
+        text = file.read_bytes() if file.exists() else b""
+        port = int(text) if text.isdigit() else 0
+        if not 0 < port < 1 << 16 or not _is_free(self._host, port):
             port = _free_port(self._host)
             file.write_text(str(port))
         return port

@@ -28,7 +28,8 @@ class Child:
     ) -> None:
         self.name = name
         self.log = log
-        self._command = [sys.executable, "-m", *command]
+        # -P: modules in the working directory must not stand in for ours or Python's.
+        self._command = [sys.executable, "-P", "-m", *command]
         self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -54,6 +55,8 @@ class Child:
         """Starts it in a session of its own: Ctrl-C reaches us alone, and we end it in good order."""
         if self.output is not None:
             self.output.close()
+        if self.log is not None:
+            self.log.begin()
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
             self._command,
             bufsize=0,

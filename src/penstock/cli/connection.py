@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.kernel.errors import Invalid
+
 if TYPE_CHECKING:
     from penstock.client.client import Client
 
@@ -17,8 +19,12 @@ url_option = click.option(
 
 
 def connect(url: str | None) -> "Client":
-    """A client for the server of --url, else of the environment."""
+    """A client for the server of --url, else of the environment. Raises click.UsageError."""
     from penstock.client.client import Client
     from penstock.client.target import Target
 
-    return Client.connect(Target.of({**os.environ, "PENSTOCK_URL": url} if url else os.environ))
+    try:
+        target = Target.of({**os.environ, "PENSTOCK_URL": url} if url else os.environ)
+    except Invalid as error:
+        raise click.UsageError(error.detail) from None
+    return Client.connect(target)

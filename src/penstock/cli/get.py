@@ -75,7 +75,7 @@ def _read(client: "Client", kind: Listing, name: str | None, output: str) -> Any
         if wanted in (str(row[key]).casefold() for key in kind.keys):
             return row
     near = get_close_matches(name, [str(row[kind.keys[0]]) for row in found], n=1)
-    raise NotFound(f"{kind.name} has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+    raise NotFound(f"there is no '{name}' among the {kind.name}" + (f"; did you mean '{near[0]}'?" if near else ""))
 
 
 def _show(kind: Listing, found: Any, output: str) -> None:

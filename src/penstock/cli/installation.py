@@ -3,7 +3,7 @@
 Kept light: `penstock up` lives as long as the installation runs.
 """
 
-import os
+import errno
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,34 +66,32 @@ class Installation:
         return (self.agent_folder / "identity.json").exists()
 
     def check_port(self) -> None:
-        """Raises click.ClickException when another program has the port."""
+        """Raises click.ClickException when the server could not listen there."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((self.host, self.port))
             except OSError as error:
-                raise click.ClickException(
-                    f"{self.host}:{self.port} cannot be used: {error.strerror}.\n"
-                    f"Stop what uses it, or choose another port: PENSTOCK_PORT={self.port + 1} penstock up"
-                ) from None
+                message = f"{self.host}:{self.port} cannot be used: {error.strerror}."
+                if error.errno == errno.EADDRINUSE:
+                    message += "\nStop what uses it, or choose another port, such as PENSTOCK_PORT=0 for a free one."
+                raise click.ClickException(message) from None
 
-    def server_environment(self, environment: Mapping[str, str], password: str | None) -> dict[str, str]:
-        """password: of the first Admin, while there is none."""
-        others = ("PENSTOCK_ADMIN_PASSWORD", *_OF_USERS)
+    def server_environment(self, environment: Mapping[str, str], password_file: Path) -> dict[str, str]:
+        """password_file: where the server keeps the password that it makes for the first Admin."""
         own = {
             name: value
             for name, value in environment.items()
-            if not name.startswith(_AGENT_PREFIX) and name not in others
+            if not name.startswith(_AGENT_PREFIX) and name not in _OF_USERS
         }
         own |= {
             "PENSTOCK_DATA": str(self.folder),
             "PENSTOCK_HOST": self.host,
             "PENSTOCK_PORT": str(self.port),
             "PENSTOCK_LOG_FORMAT": environment.get("PENSTOCK_LOG_FORMAT", "console"),
+            "PENSTOCK_FIRST_PASSWORD_FILE": str(password_file),
         }
-        if password is not None:
-            own["PENSTOCK_ADMIN_PASSWORD"] = password
         if not self.agent_is_known:
             own["PENSTOCK_LOCAL_AGENT_TOKEN_FILE"] = str(self.token_file)
         return own
@@ -112,9 +110,10 @@ class Installation:
         return own
 
 
-def user_environment(address: str, password: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def user_environment(address: str, environment: Mapping[str, str]) -> dict[str, str]:
     """For a program that calls the API as the first Admin."""
     own = {name: value for name, value in environment.items() if not name.startswith(_PREFIX)}
+    password = environment.get("PENSTOCK_ADMIN_PASSWORD", "")
     return own | {"PENSTOCK_URL": address, "PENSTOCK_USERNAME": "admin", "PENSTOCK_PASSWORD": password}
 
 

@@ -26,9 +26,6 @@ def nats_config(keys: Path | None, host: str, port: int, store: str, name: str) 
     from penstock.cli.installation import data_folder
 
     path = keys or Path(os.environ.get("PENSTOCK_NATS_KEYS") or data_folder(os.environ) / _KEYS)
-    try:
-        loaded = BusKeys.load_or_create(path)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+    loaded = BusKeys.load_or_create(path)
     click.echo(server_configuration(loaded, host=host, port=port, store=store, server_name=name), nl=False)
     click.echo(f"Keys: {path.absolute()}", err=True)

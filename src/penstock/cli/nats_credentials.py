@@ -29,9 +29,6 @@ def nats_credentials(service: str, days: int, keys: Path | None) -> None:
         raise click.UsageError("The name of a service has no dots.")
     if not path.exists():
         raise click.ClickException(f"There is no key file {path.absolute()}; it comes with the first start.")
-    try:
-        loaded = BusKeys.load_or_create(path)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+    loaded = BusKeys.load_or_create(path)
     credential = loaded.service_user(service, datetime.now(UTC) + timedelta(days=days))
     click.echo(credential.file_text(), nl=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from penstock.cli.child import Child
+from penstock.cli.failure import EXIT_USAGE
 from penstock.cli.wakeup import Wakeup
 
 FIRST_PAUSE = 0.5
@@ -23,7 +24,7 @@ class Stopped(Exception):
 
 
 class StartFailed(Exception):
-    """A child ended before it was ready; its log tells why."""
+    """A child ended before it was ready, or cannot run with its settings; its log tells why."""
 
     def __init__(self, child: Child) -> None:
         super().__init__(f"the {child.name} {ending(child.exit_code or 0)}")
@@ -79,12 +80,12 @@ class Supervisor:
         supervised.kept = True
 
     def wait(self, done: Callable[[], bool]) -> None:
-        """Goes on supervising until `done`. Raises Stopped."""
+        """Goes on supervising until `done`. Raises StartFailed, Stopped."""
         while not done():
             self._pass(_POLL_SECONDS)
 
     def run(self) -> NoReturn:
-        """Goes on supervising until told to stop, which raises Stopped."""
+        """Goes on supervising until told to stop, which raises Stopped. Raises StartFailed."""
         while True:
             self._pass(None)
 
@@ -115,9 +116,11 @@ class Supervisor:
     def _look_after(self, each: Supervised) -> None:
         child = each.child
         if each.again_at is None and child.exit_code is not None:
-            pause = each.plan_restart()
-            where = f" Its log is {child.log.path}." if child.log else ""
-            self._tell(f"The {child.name} {ending(child.exit_code)}; it is started again in {pause:g} s.{where}")
+            if child.exit_code == EXIT_USAGE:  # no restart changes its settings
+                child.drain()
+                raise StartFailed(child)
+            soon = f"it is started again in {each.plan_restart():g} s."
+            self._tell(f"The {child.name} {ending(child.exit_code)}; {soon}{_log_of(child)}")
         elif each.again_at is not None and each.again_at <= time.monotonic():
             self._launch(each)
 
@@ -128,6 +131,15 @@ class Supervisor:
         each.start()
         if child.output is not None:
             self._wakeup.watch(child.output, child.drain)
+
+
+def _log_of(child: Child) -> str:
+    """Where its log is and, when it ended by itself, what it said last."""
+    if child.log is None:
+        return ""
+    child.drain()
+    last = child.log.last_lines()[-1:] if child.exit_code and child.exit_code > 0 else []
+    return "\n  ".join([f" Its log is {child.log.path}{':' if last else '.'}", *last])
 
 
 def ending(exit_code: int) -> str:

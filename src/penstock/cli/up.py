@@ -15,6 +15,7 @@ from penstock.cli.log_file import LogFile
 from penstock.cli.readiness import Readiness
 from penstock.cli.supervisor import StartFailed, Stopped, Supervisor
 from penstock.cli.wakeup import Wakeup
+from penstock.kernel.errors import naming_files
 
 
 @click.command()
@@ -30,7 +31,9 @@ def up() -> int:
         installation.check_port()
         wakeup = Wakeup()
         with wakeup.signals():
-            return _Run(installation, wakeup).run()
+            with naming_files():
+                run = _Run(installation, wakeup)
+            return run.run()
 
 
 class _Run:
@@ -39,7 +42,7 @@ class _Run:
     def __init__(self, installation: Installation, wakeup: Wakeup) -> None:
         self._installation = installation
         self._supervisor = Supervisor(wakeup, _tell)
-        self._first = FirstStart.pending(installation.folder, os.environ)
+        self._first = FirstStart(installation.folder)
         self._log_folder = installation.folder / "logs"
         self._server = Child("server", ["penstock.cli.main", "serve"], self._server_environment, self._log("server"))
         self._agent = Child("agent", ["penstock.cli.main", "agent"], self._agent_environment, self._log("agent"))
@@ -66,28 +69,30 @@ class _Run:
         readiness = Readiness(self._installation.near_host, self._installation.port, _tell)
         self._supervisor.keep(self._server, readiness)
         _tell("Starting the agent ...")
-        self._supervisor.keep(self._agent, lambda: True)
-        if self._first is not None:
-            self._welcome(self._first)
+        self._supervisor.keep(self._agent, lambda: self._installation.agent_is_known)
+        if self._first.pending:
+            self._welcome()
         else:
             _tell(f"\nRunning at {self._installation.address}, with everything as it was.")
         _tell(f"Logs are in {self._log_folder}. Ctrl-C stops everything.")
 
-    def _welcome(self, first: FirstStart) -> None:
+    def _welcome(self) -> None:
         # A program of its own, so that what it needs is gone from memory afterwards.
-        command = ["penstock.cli.welcome", *(["--show-password"] if first.generated else [])]
-        environment = user_environment(self._installation.address, first.password)
+        command = ["penstock.cli.welcome", str(self._first.password_file)]
+        environment = user_environment(self._installation.address, os.environ)
         welcome = Child("welcome", command, lambda: environment, log=None)
         welcome.start()
         try:
             self._supervisor.wait(lambda: not welcome.running)
         finally:
             welcome.kill()
-        first.finish()
+        if welcome.exit_code == 0:
+            self._first.finish()
+        else:
+            _tell("The next start shows the way in again.")
 
     def _server_environment(self) -> dict[str, str]:
-        password = self._first.password if self._first else None
-        return self._installation.server_environment(os.environ, password)
+        return self._installation.server_environment(os.environ, self._first.password_file)
 
     def _agent_environment(self) -> dict[str, str]:
         return self._installation.agent_environment(os.environ)

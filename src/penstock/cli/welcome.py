@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from importlib.resources import files
+from pathlib import Path
 
 import click
 import msgspec
@@ -12,7 +13,7 @@ from penstock.client.client import Client
 from penstock.client.model import ScheduleEvent
 from penstock.client.session import SessionFile, configuration_folder
 from penstock.client.target import Target
-from penstock.kernel.errors import PenstockError, Unauthenticated
+from penstock.kernel.errors import Invalid, PenstockError, Unauthenticated
 
 STREAM = "schedule-hello"
 _PATIENCE_SECONDS = 60.0
@@ -29,16 +30,20 @@ What next:
 """
 
 
-def main() -> int:
-    """Reads PENSTOCK_URL, PENSTOCK_USERNAME and PENSTOCK_PASSWORD; `--show-password` prints the last."""
+def main(password_file: Path) -> int:
+    """Reads PENSTOCK_URL, PENSTOCK_USERNAME and PENSTOCK_PASSWORD; without the last, the password of the file."""
     target = Target.of(os.environ)
+    generated = password_file.read_text() if password_file.exists() and not target.password else None
     with Client.connect(target) as client:
         try:
-            session = client.login(target.username, target.password)
-        except Unauthenticated:
+            session = client.login(target.username, generated or target.password)
+        except (Unauthenticated, Invalid):
             click.echo("There are users already, so no first one was made; sign in with `penstock login`.")
+            return 0
+        except PenstockError as error:
+            click.echo(f"Nobody can sign in yet: {error.detail}")
             return 1
-        _show_way_in(target, "--show-password" in sys.argv)
+        _show_way_in(target, generated)
         sessions = SessionFile(configuration_folder())
         with sessions.locked():
             sessions.put(client.address, session)
@@ -50,8 +55,8 @@ def main() -> int:
     return 0
 
 
-def _show_way_in(target: Target, show_password: bool) -> None:
-    password = f"{target.password}    (shown only now)" if show_password else "as PENSTOCK_ADMIN_PASSWORD says"
+def _show_way_in(target: Target, generated: str | None) -> None:
+    password = f"{generated}    (shown only now)" if generated else "as PENSTOCK_ADMIN_PASSWORD says"
     click.echo(f"\n  Address    {target.address}\n  User name  {target.username}\n  Password   {password}\n")
     click.echo("You are signed in on this machine: the `penstock` commands just work.\n")
 
@@ -90,4 +95,4 @@ def _first_run(client: Client) -> ScheduleEvent | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1])))

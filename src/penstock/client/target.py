@@ -8,6 +8,7 @@ import httpx
 
 from penstock.client.credential import ApiKey, Password, StoredSession
 from penstock.client.session import SessionFile, configuration_folder
+from penstock.kernel.errors import Invalid
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8400"
 
@@ -23,9 +24,12 @@ class Target:
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> "Target":
-        """Reads PENSTOCK_URL, PENSTOCK_API_KEY, PENSTOCK_USERNAME and PENSTOCK_PASSWORD."""
+        """Reads PENSTOCK_URL, PENSTOCK_API_KEY, PENSTOCK_USERNAME and PENSTOCK_PASSWORD. Raises Invalid."""
+        address = (environment.get("PENSTOCK_URL") or DEFAULT_ADDRESS).rstrip("/")
+        if not _is_address(address):
+            raise Invalid.one("", f"'{address}' is not the address of a server, which looks like {DEFAULT_ADDRESS}")
         return cls(
-            address=(environment.get("PENSTOCK_URL") or DEFAULT_ADDRESS).rstrip("/"),
+            address=address,
             api_key=environment.get("PENSTOCK_API_KEY", ""),
             username=environment.get("PENSTOCK_USERNAME", ""),
             password=environment.get("PENSTOCK_PASSWORD", ""),
@@ -38,3 +42,11 @@ class Target:
         if self.username and self.password:
             return Password(self.address, self.username, self.password)
         return StoredSession(self.address, sessions or SessionFile(configuration_folder()))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        return False
+    return url.scheme in ("http", "https") and bool(url.host) and not url.userinfo and not url.query

@@ -1,6 +1,7 @@
 """The one error family. Each has a stable code; only the HTTP edge knows statuses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 import msgspec
@@ -116,3 +117,21 @@ class Unavailable(PenstockError):
     def __init__(self, detail: str = "", retry_after: int = 2) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+
+class UnusableFile(PenstockError):
+    """A file that the program keeps cannot be read, written or understood; the detail names it."""
+
+    code = "unusable-file"
+    title = "A file cannot be used"
+
+
+@contextmanager
+def naming_files() -> Iterator[None]:
+    """Within it, a failure to use a file is UnusableFile."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise UnusableFile(f"{error.filename}: {error.strerror}") from error

@@ -4,10 +4,9 @@ import os
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from penstock.kernel.errors import Invalid
+from penstock.server.private_file import write_private
 from penstock.server.settings import ServerSettings
 
 _BYTES = 32
@@ -21,8 +20,9 @@ def master_key(settings: ServerSettings) -> bytes:
         return _decoded(settings.secret_key, "the setting", _SETTING)
     path = settings.folder / "secret-key"
     if not path.exists():
-        _make(path)
-    return _decoded(path.read_text(), str(path), _SETTING)
+        # Of two starts at the same time the first one's key stays.
+        write_private(path, b64encode(os.urandom(_BYTES)).decode(), replace=False)
+    return _decoded(path.read_bytes(), str(path), _SETTING)
 
 
 def previous_keys(settings: ServerSettings) -> Sequence[bytes]:
@@ -30,7 +30,7 @@ def previous_keys(settings: ServerSettings) -> Sequence[bytes]:
     return [_decoded(text, "an entry", _PREVIOUS) for text in settings.secret_key_previous]
 
 
-def _decoded(text: str, source: str, setting: str) -> bytes:
+def _decoded(text: str | bytes, source: str, setting: str) -> bytes:
     try:
         key = b64decode(text.strip(), validate=True)
     except (Base64Error, ValueError):
@@ -38,18 +38,3 @@ def _decoded(text: str, source: str, setting: str) -> bytes:
     if len(key) != _BYTES:
         raise Invalid.one(setting, f"must be base64 of {_BYTES} bytes, which {source} is not")
     return key
-
-
-def _make(path: Path) -> None:
-    # Written aside and linked into place: the file is whole or absent, and the first of two starts wins.
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(b64encode(os.urandom(_BYTES)))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(aside, path)
-    finally:
-        aside.unlink()

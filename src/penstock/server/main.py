@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import structlog
 import uvloop
 
-from penstock.kernel.errors import Invalid, PenstockError
+from penstock.kernel.errors import Invalid, PenstockError, naming_files
 from penstock.server.first_start import prepare_first_start
 from penstock.server.http import http_server, listening_socket
 from penstock.server.log import set_up_logs
@@ -42,7 +42,8 @@ async def serve(settings: ServerSettings) -> None:
     """Opens the platform and answers requests until told to stop."""
     listener = listening_socket(settings)
     async with open_platform(settings, progress=lambda step: log.info(step)) as platform:
-        password = await prepare_first_start(platform)
+        with naming_files():
+            password = await prepare_first_start(platform)
         if password:
             _say(f"First Admin: admin, password {password} (shown only now)")
         await _run(platform, listener)

@@ -13,6 +13,7 @@ from penstock.bus.bus import Bus
 from penstock.bus.credentials import BusKeys
 from penstock.bus.embedded import EmbeddedServer
 from penstock.kernel.clock import Clock, SystemClock
+from penstock.kernel.errors import naming_files
 from penstock.protocol.signature import Signer
 from penstock.resource.area import Area, Stopping, Worker
 from penstock.resource.audit import ENTITY_EVENTS
@@ -62,26 +63,32 @@ async def open_platform(
     """Opens store and bus, wires every area, and closes all in reverse order.
 
     progress: told each step in a few words. Raises Invalid for settings that cannot work, Unavailable
-    when database or bus cannot be reached.
+    when database or bus cannot be reached, UnusableFile.
     """
-    areas = find_areas()
     clock = clock or SystemClock()
-    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with AsyncExitStack() as stack:
-        progress("opening the database")
-        store = store_for(settings.store_address, clock)
-        journals = [ENTITY_EVENTS, *(journal for area in areas for journal in area.journals)]
-        await store.open([collection for area in areas for collection in area.collections], journals)
-        stack.push_async_callback(store.close)
-        progress("starting the bus")
-        keys = BusKeys.load_or_create(_keys_file(settings))
-        nats = await _embedded_bus(settings, keys, stack)
-        servers = [nats.url] if nats else settings.nats_url
-        bus = await Bus.connect(servers, keys.server_user(), name="penstock-server")
-        stack.push_async_callback(bus.close)
-        progress("wiring the areas")
-        container = _container(settings, store, bus, keys, clock, servers)
-        yield _wire(settings, container, areas, nats)
+        with naming_files():
+            platform = await _open(settings, clock, progress, stack)
+        yield platform
+
+
+async def _open(settings: ServerSettings, clock: Clock, progress: Progress, stack: AsyncExitStack) -> Platform:
+    areas = find_areas()
+    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    progress("opening the database")
+    store = store_for(settings.store_address, clock)
+    journals = [ENTITY_EVENTS, *(journal for area in areas for journal in area.journals)]
+    await store.open([collection for area in areas for collection in area.collections], journals)
+    stack.push_async_callback(store.close)
+    progress("starting the bus")
+    keys = BusKeys.load_or_create(_keys_file(settings))
+    nats = await _embedded_bus(settings, keys, stack)
+    servers = [nats.url] if nats else settings.nats_url
+    bus = await Bus.connect(servers, keys.server_user(), name="penstock-server")
+    stack.push_async_callback(bus.close)
+    progress("wiring the areas")
+    container = _container(settings, store, bus, keys, clock, servers)
+    return _wire(settings, container, areas, nats)
 
 
 def _keys_file(settings: ServerSettings) -> Path:

@@ -24,6 +24,16 @@ ELSEWHERE = frozenset(
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 RetrySeconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
+WebAddress = Annotated[
+    str, msgspec.Meta(pattern=r"^(https?://[^/\s]\S*)?$", description="an address like https://penstock.example.com")
+]
+Origin = Annotated[
+    str, msgspec.Meta(pattern=r"^(\*|https?://[^/\s]+)$", description="* or origins like https://console.example.com")
+]
+BusAddress = Annotated[
+    str,
+    msgspec.Meta(pattern=r"^((nats|tls|wss?)://)?[^/\s]+$", description="addresses like nats://nats.example.com:4222"),
+]
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,18 +41,19 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     port: Port
-    public_url: str
-    cors_origins: list[str]
+    public_url: WebAddress
+    cors_origins: list[Origin]
     data: str
     database_url: str
     secret_key: str
     secret_key_previous: list[str]
-    nats_url: list[str]
+    nats_url: list[BusAddress]
     nats_keys: str
     nats_host: str
     nats_port: Port
-    nats_public_url: list[str]
+    nats_public_url: list[BusAddress]
     admin_password: str
+    first_password_file: str
     access_token_minutes: Annotated[int, msgspec.Meta(ge=1, le=1440)]
     refresh_token_days: Annotated[int, msgspec.Meta(ge=1, le=365)]
     ping_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]

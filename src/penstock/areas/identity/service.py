@@ -108,21 +108,26 @@ class Users:
         await self._resource.commit(writes, stored)
         self._accounts.forget()
 
-    async def ensure_admin(self, password: str | None) -> str | None:
+    async def has_admin(self) -> bool:
+        """Whether anybody may administer."""
+        return bool(await self._admins())
+
+    async def ensure_admin(self, password: str | None, initial: str | None = None) -> str | None:
         """Makes the first Admin when there is none; returns the password when it was generated.
 
-        A given password also replaces the present one of `admin`, so that a lost one can be set anew.
-        Raises Invalid for a password that is too short or too long.
+        password: also replaces the present one of `admin`, so that a lost one can be set anew.
+        initial: of a new Admin, where no password is given.
+        Raises Invalid for a password that is too short or too long, and for another master key than before.
         """
         if password is not None and not SHORTEST_PASSWORD <= len(password) <= LONGEST:
             raise Invalid.one("PENSTOCK_ADMIN_PASSWORD", f"must have {SHORTEST_PASSWORD} to {LONGEST} characters")
-        if await self._admins():
-            if password is not None:
-                await self._keep_first_admin(password)
+        if await self.has_admin():
+            await (self._check_master_key() if password is None else self._keep_first_admin(password))
             return None
-        generated = None if password else new_password()
+        chosen = password or initial
+        generated = None if chosen else new_password()
         try:
-            await self._create(FIRST_ADMIN, [Role.ADMIN], password or generated or "", SYSTEM)
+            await self._create(FIRST_ADMIN, [Role.ADMIN], chosen or generated or "", SYSTEM)
         except NameTaken:  # another replica was quicker
             return None
         return generated
@@ -143,6 +148,20 @@ class Users:
             return
         await self.set_password(admin, password, SYSTEM, ends_sessions=True)
         log.warning("password of the first Admin set from the settings", user=FIRST_ADMIN)
+
+    async def _check_master_key(self) -> None:
+        """Raises Invalid when no Admin's password can be read: better no start than a server that nobody can enter."""
+        for id in await self._admins():
+            try:
+                await self._hashes.open(id)
+            except SecretUnreadable:
+                continue
+            return
+        message = (
+            "is not the key that sealed what is stored (the setting, or the file `secret-key` in the data folder): "
+            "bring that one back, or set PENSTOCK_ADMIN_PASSWORD to go on without the stored secrets"
+        )
+        raise Invalid.one("PENSTOCK_SECRET_KEY", message)
 
     async def _create(self, username: str, roles: Sequence[Role], password: str, actor: Actor) -> User:
         user = User(id=new_id(), username=username, roles=[*roles])
