@@ -174,6 +174,13 @@ async def test_errors_name_the_host_and_no_secret_of_the_address() -> None:
     assert "secret" not in caught.value.detail
 
 
+async def test_an_address_is_requested_as_it_is_written() -> None:
+    async with http_sink() as sink, GuardedHttp(AddressGuard(allow_private=True)) as client:
+        for path in ("/a%2Fb/%7e?sig=%2B+x%3D&y", "/\u00fc?q=\u00e4"):
+            await client.request("GET", f"http://127.0.0.1:{sink.port}{path}")
+    assert [request.path for request in sink.requests] == ["/a%2Fb/%7e?sig=%2B+x%3D&y", "/%C3%BC?q=%C3%A4"]
+
+
 async def test_connections_are_kept_for_the_next_request() -> None:
     async with http_sink() as sink, GuardedHttp(AddressGuard(allow_private=True)) as client:
         for _ in range(5):

@@ -22,7 +22,7 @@ from tests.program import PROGRAM
 
 EVENTS = int(os.environ.get("FAULT_EVENTS", "600"))
 BATCH = 20
-KILLS_EVERY = max(EVENTS // BATCH // 12, 4)
+KILLS_EVERY = min(max(EVENTS // BATCH // 12, 4), 100)
 """Batches between two kills."""
 PASSWORD = "one password for the faults"
 CHANNELS = {"ordered": 1, "parallel": 8}

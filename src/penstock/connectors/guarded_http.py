@@ -1,6 +1,7 @@
 """The HTTP client for addresses that come from configurations: guarded, without redirects, bounded answers."""
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from penstock.kernel.errors import PenstockError, TooLarge
 
 _ANSWER_BYTES = 1 << 20
 _CONNECTIONS = 100
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 
 
 class HttpFailed(PenstockError):
@@ -84,7 +86,7 @@ class GuardedHttp:
         """
         if self._session is None:
             raise RuntimeError("the client is not open")
-        target = URL(url)
+        target = _target(url)
         host = target.host or ""
         try:
             async with asyncio.timeout(timeout):
@@ -116,14 +118,19 @@ def http_host(url: str) -> str:
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname
-        URL(url)
+        _target(url)
     except ValueError:
         raise ValueError(allowed) from None
-    if parts.scheme not in ("http", "https") or not host or port == 0:
+    if parts.scheme not in ("http", "https") or not host or port == 0 or _UNPRINTABLE.search(url):
         raise ValueError(allowed)
     if parts.username is not None or parts.password is not None:
         raise ValueError("must not contain credentials")
     return host
+
+
+def _target(url: str) -> URL:
+    """The address as it is written; what is not ASCII is encoded."""
+    return URL(url, encoded=url.isascii())
 
 
 class _Refused(OSError):

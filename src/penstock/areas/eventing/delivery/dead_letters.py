@@ -21,7 +21,7 @@ from penstock.bus.message import Delivered, Message, StoredMessage, time_of
 from penstock.bus.naming import stream_key
 from penstock.bus.reader import StreamReader
 from penstock.bus.streams import Streams, StreamSpec
-from penstock.kernel.errors import NotFound, Unavailable
+from penstock.kernel.errors import NotFound
 from penstock.protocol.event_streams import ORIGIN, dead_letter_stream, subject_of
 
 log = structlog.get_logger(__name__)
@@ -62,7 +62,6 @@ class DeadLetters:
         self._policy = policy
         self._streams = Streams(bus)
         self._reader = StreamReader(bus)
-        self._made: set[str] = set()
 
     async def put(
         self, channel: str, message: Delivered, failures: list[DeliveryFailure], delivered: list[str]
@@ -70,13 +69,9 @@ class DeadLetters:
         """Keeps an event that was given up; the same message again is kept once. Raises Unavailable."""
         await self._make(channel)
         letter = StoredDeadLetter.of(message, failures, delivered)
-        try:
-            await self._bus.publish(
-                _subject(channel), letter.encode(), message_id=f"{message.sequence}@{message.time.timestamp()}"
-            )
-        except Unavailable:
-            self._made.discard(channel)  # perhaps somebody deleted the stream
-            raise
+        await self._bus.publish(
+            _subject(channel), letter.encode(), message_id=f"{message.sequence}@{message.time.timestamp()}"
+        )
         log.warning("event is a dead letter", channel=channel, sequence=message.sequence, reason=failures[0].error)
 
     async def queues(self) -> list[DeadLetterQueue]:
@@ -176,8 +171,6 @@ class DeadLetters:
         return (await self._channels.resource.named(channel)).name
 
     async def _make(self, channel: str) -> None:
-        if channel in self._made:
-            return
         await self._streams.ensure(
             StreamSpec(
                 name=dead_letter_stream(channel),
@@ -186,7 +179,6 @@ class DeadLetters:
                 max_age=self._policy.dead_letter_age,
             )
         )
-        self._made.add(channel)
 
 
 def _subject(channel: str) -> str:

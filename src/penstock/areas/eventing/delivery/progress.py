@@ -39,17 +39,6 @@ class Progress:
     def leg(self, key: str) -> Leg:
         return self.legs.setdefault(key, Leg(self.tries))
 
-    def settles(self, keys: Sequence[str]) -> bool:
-        return all(self.leg(key).settled for key in keys)
-
-    def next_due(self, keys: Sequence[str]) -> float:
-        return min(leg.due for key in keys if not (leg := self.leg(key)).settled)
-
-    def hurry(self) -> None:
-        """Lets everything be tried at once."""
-        for leg in self.legs.values():
-            leg.due = 0.0
-
 
 class ProgressMemory:
     """What is known about events that are under way, or were done of late: a lost acknowledgement, or one that came
