@@ -8,8 +8,9 @@ repeated.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -101,21 +102,24 @@ class TriggerRuns:
         log.warning("trigger was left alone and is scheduled again", trigger=trigger.name)
         await self._schedule.put(trigger, polling=configured.kind.requires_polling, due=self._clock.now())
 
-    async def _unless(self, hint: asyncio.Event, id: UUID, stamp: str, work: Awaitable[None]) -> None:
+    async def _unless(self, hint: asyncio.Event, id: UUID, stamp: str, work: Coroutine[Any, Any, None]) -> None:
         """Works until the trigger is another one, which is looked for at each hint."""
         working = asyncio.ensure_future(work)
+        watching = asyncio.ensure_future(self._until_other(hint, id, stamp))
         try:
-            while not working.done():
-                hinted = asyncio.ensure_future(hint.wait())
-                await asyncio.wait({working, hinted}, return_when=asyncio.FIRST_COMPLETED)
-                hinted.cancel()
-                if hint.is_set() and not working.done() and await self._is_other(id, stamp):
-                    return
-                hint.clear()
-            working.result()
+            await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+            (working if working.done() else watching).result()
         finally:
             working.cancel()
-            await asyncio.wait({working})
+            watching.cancel()
+            await asyncio.wait({working, watching})
+
+    async def _until_other(self, hint: asyncio.Event, id: UUID, stamp: str) -> None:
+        while True:
+            await hint.wait()
+            hint.clear()
+            if await self._is_other(id, stamp):
+                return
 
     async def _is_other(self, id: UUID, stamp: str) -> bool:
         document = await self._store.get(TRIGGERS, id)

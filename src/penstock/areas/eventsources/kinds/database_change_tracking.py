@@ -46,9 +46,7 @@ class DatabaseChangeTrackingSpec(Spec):
     ] = None
     cron: Annotated[
         str | None,
-        msgspec.Meta(
-            description="When it is looked at, in the time zone of the agent, in place of `frequency`."
-        ),
+        msgspec.Meta(description="When it is looked at, in the time zone of the agent, in place of `frequency`."),
     ] = None
     variables: Annotated[
         dict[str, str] | None,
