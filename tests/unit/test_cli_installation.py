@@ -81,6 +81,7 @@ def test_the_agent_learns_nothing_of_the_server(tmp_path: Path) -> None:
         "PENSTOCK_AGENT_SERVER",
         "PENSTOCK_AGENT_TOKEN_FILE",
         "PENSTOCK_AGENT_LOG_FORMAT",
+        "PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES",
     }
     assert told["PATH"] == "/bin"
     assert not set(SECRETS.values()) & set(told.values())
@@ -103,6 +104,26 @@ def test_an_agent_that_is_known_gets_no_token(tmp_path: Path) -> None:
     (made.agent_folder / "identity.json").write_text("{}")
     assert "PENSTOCK_LOCAL_AGENT_TOKEN_FILE" not in made.server_environment({}, kept)
     assert "PENSTOCK_AGENT_TOKEN_FILE" not in made.agent_environment({})
+
+
+PRIVATE = ("PENSTOCK_ALLOW_PRIVATE_ADDRESSES", "PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_private_addresses_are_allowed_while_only_this_machine_reaches_the_server(tmp_path: Path, host: str) -> None:
+    made = installation(tmp_path, PENSTOCK_HOST=host)
+    assert made.server_environment({}, None)[PRIVATE[0]] == "true"
+    assert made.agent_environment({})[PRIVATE[1]] == "true"
+    forbidden = dict.fromkeys(PRIVATE, "false")
+    assert made.server_environment(forbidden, None)[PRIVATE[0]] == "false"
+    assert made.agent_environment(forbidden)[PRIVATE[1]] == "false"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.4", "127.example.com"])
+def test_private_addresses_are_not_allowed_when_others_reach_the_server(tmp_path: Path, host: str) -> None:
+    made = installation(tmp_path, PENSTOCK_HOST=host)
+    assert PRIVATE[0] not in made.server_environment({}, None)
+    assert PRIVATE[1] not in made.agent_environment({})
 
 
 def test_a_user_is_known_by_the_environment_alone() -> None:

@@ -48,6 +48,7 @@ environment_pass = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"]
 outbox_mb = 512
 
 # Whether event sources may connect to private, loopback and link-local addresses.
+# `penstock up` sets it while PENSTOCK_HOST is a loopback address.
 allow_private_addresses = false
 
 # Where packages with event sources come from: an index; empty: the one that uv is configured to use; none: no index,

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from penstock.cli.connection import connect, url_option
 from penstock.cli.listing import LISTINGS, Listing, listing_named
+from penstock.cli.table import show_table
 from penstock.cli.text import as_json, as_yaml
 from penstock.kernel.errors import NotFound
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _TABLE = "table"
 _WATCH_SECONDS = 1.0
-_ENDLESS = 1_000_000
 
 
 class _Kind(click.ParamType[Listing]):
@@ -84,27 +84,7 @@ def _show(kind: Listing, found: Any, output: str) -> None:
     elif output == "yaml":
         click.echo(as_yaml(found), nl=False)
     else:
-        _show_table(kind, found if isinstance(found, list) else [found])
-
-
-def _show_table(kind: Listing, rows: list[Any]) -> None:
-    if not rows:
-        click.echo(f"There are no {kind.name}.", err=True)
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in kind.columns:
-        table.add_column(column.title, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(column.text(row)) for column in kind.columns))
-    console = Console()
-    if not console.is_terminal:
-        # A pipe has no width; what reads it wants each thing on one line.
-        console = Console(width=Console(width=_ENDLESS).measure(table).maximum)
-    console.print(table)
+        show_table(kind.name, kind.columns, found if isinstance(found, list) else [found])
 
 
 def _watch(read: Callable[[], Any], show: Callable[[Any], None]) -> None:

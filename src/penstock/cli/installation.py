@@ -7,6 +7,7 @@ import errno
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 import click
@@ -53,6 +54,14 @@ class Installation:
         return f"http://{f'[{self.near_host}]' if ':' in self.near_host else self.near_host}:{self.port}"
 
     @property
+    def only_this_machine(self) -> bool:
+        """Whether no other machine reaches the server."""
+        try:
+            return self.host == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
     def agent_folder(self) -> Path:
         return self.folder / "agent"
 
@@ -92,6 +101,9 @@ class Installation:
             "PENSTOCK_LOG_FORMAT": environment.get("PENSTOCK_LOG_FORMAT", "console"),
             "PENSTOCK_FIRST_PASSWORD_FILE": str(password_file),
         }
+        if self.only_this_machine:
+            # Whoever can ask for such a connection could make it without the server.
+            own.setdefault("PENSTOCK_ALLOW_PRIVATE_ADDRESSES", "true")
         if not self.agent_is_known:
             own["PENSTOCK_LOCAL_AGENT_TOKEN_FILE"] = str(self.token_file)
         return own
@@ -105,6 +117,8 @@ class Installation:
         }
         own |= {"PENSTOCK_AGENT_FOLDER": str(self.agent_folder), "PENSTOCK_AGENT_SERVER": self.address}
         own.setdefault("PENSTOCK_AGENT_LOG_FORMAT", "console")
+        if self.only_this_machine:
+            own.setdefault("PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES", "true")
         if not self.agent_is_known and "PENSTOCK_AGENT_TOKEN" not in own:
             own["PENSTOCK_AGENT_TOKEN_FILE"] = str(self.token_file)
         return own

@@ -1,6 +1,6 @@
 """The kinds of things that `penstock get` shows, each declared once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +146,58 @@ LISTINGS = (
         ),
     ),
     Listing(
+        "channels",
+        ("channel",),
+        "/api/EventHub/Admin/channels",
+        (
+            Column("NAME", "Name"),
+            Column("COMPONENTS", lambda row: _types(row["Components"])),
+            Column("ENDPOINTS", lambda row: _types(row["Endpoints"])),
+            Column("ID", "Id"),
+        ),
+    ),
+    Listing(
+        "subscriptions",
+        ("subscription",),
+        "/api/EventHub/Admin/subscriptions",
+        (
+            Column("CHANNEL", "ChannelName"),
+            Column("SOURCE", "Source"),
+            Column("EVENT TYPE", "EventType"),
+            Column("SPEC VERSION", "SpecVersion"),
+            Column("ID", "Id"),
+        ),
+        keys=("Id", "ChannelName"),
+    ),
+    Listing(
+        "events",
+        ("event",),
+        "/eventing/events?Limit=1000",
+        (
+            Column("ACCEPTED", "UtcDateTime"),
+            Column("TYPE", "EventType"),
+            Column("SOURCE", "Source"),
+            Column("ID", "Id"),
+        ),
+        item="/eventing/events/details?eventId={name}",
+        keys=("Id",),
+    ),
+    Listing(
+        "deliveries",
+        ("delivery",),
+        "/eventing/deliveries",
+        (
+            Column("CHANNEL", "Channel"),
+            Column("WAITING", "Waiting"),
+            Column("IN HAND", "InHand"),
+            Column("DEAD LETTERS", "DeadLetters"),
+            Column("DISABLED SINCE", "DisabledSince"),
+            Column("REASON", lambda row: _line(row["DisabledReason"] or "")),
+        ),
+        item="/eventing/deliveries/{name}",
+        keys=("Channel",),
+    ),
+    Listing(
         "webhooks",
         ("webhook",),
         "/api/webhooks",
@@ -216,6 +268,11 @@ def listing_named(name: str) -> Listing | None:
 
 def _word(words: tuple[str, ...], number: int) -> str:
     return words[number] if 0 <= number < len(words) else str(number)
+
+
+def _types(parts: Iterable[Row] | None) -> str:
+    """The kinds of a channel's components or endpoints, in their order."""
+    return ", ".join(part["Type"] or "" for part in sorted(parts or (), key=lambda part: part["Position"]))
 
 
 def _line(text: str) -> str:

@@ -20,6 +20,8 @@ COMMANDS = {
     "get": Entry("penstock.cli.get:get", "Show what there is"),
     "logs": Entry("penstock.cli.logs:logs", "Show what a flow logged"),
     "stream": Entry("penstock.cli.stream:stream", "Show the messages of a stream"),
+    "publish": Entry("penstock.cli.publish:publish", "Publish events"),
+    "deadletters": Entry("penstock.cli.deadletters:deadletters", "Show, replay and discard undelivered events"),
     "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),

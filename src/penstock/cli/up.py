@@ -25,6 +25,9 @@ def up() -> int:
     Ctrl-C stops all of it. Settings are environment variables: PENSTOCK_DATA is the folder that keeps everything
     (.penstock), PENSTOCK_PORT the port (8400), PENSTOCK_ADMIN_PASSWORD the first Admin's password (made when it is
     not set); settings of the agent begin with PENSTOCK_AGENT_.
+
+    While PENSTOCK_HOST is a loopback address, as it is by default, events may go to private and loopback addresses.
+    PENSTOCK_ALLOW_PRIVATE_ADDRESSES=false and PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES=false forbid it.
     """
     installation = Installation.of(os.environ)
     with folder_lock(installation.folder, installation.address):

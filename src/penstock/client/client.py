@@ -16,7 +16,16 @@ import msgspec
 
 from penstock.client.credential import login_request
 from penstock.client.event_source import events_of
-from penstock.client.model import Invitation, LoginResult, LogMessage, PlannedChange, ReindexProgress, StreamMessage
+from penstock.client.model import (
+    DeadLetterCount,
+    Invitation,
+    LoginResult,
+    LogMessage,
+    PlannedChange,
+    PublishedEvents,
+    ReindexProgress,
+    StreamMessage,
+)
 from penstock.client.problem import Unreachable, error_of
 from penstock.client.session import Session
 from penstock.client.target import Target
@@ -25,6 +34,7 @@ from penstock.kernel.errors import PenstockError, Unavailable
 T = TypeVar("T")
 Query = Mapping[str, Any]
 
+JSON = "application/json"
 YAML = "application/yaml"
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _LONG_WORK = httpx.Timeout(60.0, connect=5.0, read=600.0)  # ten thousand documents take a while
@@ -89,6 +99,20 @@ class Client:
         if answer.is_error:
             raise error_of(answer)
 
+    def publish(self, body: bytes) -> list[str]:
+        """Publishes a CloudEvent, an array of them, or data, in JSON; gives their ids once they are stored."""
+        with self._reaching():
+            answer = self._http.post("/api/EventHub/Publish", content=body, headers={"Content-Type": JSON})
+        return _decoded(answer, PublishedEvents).ids
+
+    def replay_dead_letters(self, channel: str, sequences: range) -> int:
+        """Has dead letters of a channel delivered again; gives how many there were among the sequences."""
+        return self._dead_letters("POST", f"{_dead_letter_path(channel)}/replay", sequences)
+
+    def discard_dead_letters(self, channel: str, sequences: range) -> int:
+        """Removes dead letters of a channel; gives how many there were among the sequences."""
+        return self._dead_letters("DELETE", _dead_letter_path(channel), sequences)
+
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""
         return _decoded(self._get(path, query), Any)
@@ -136,6 +160,17 @@ class Client:
         if not finished:
             raise Unavailable("The server ended the reindex before it was finished; its log says why")
 
+    def _dead_letters(self, method: str, path: str, sequences: range) -> int:
+        """The server deals with some thousands at a time, beginning with the oldest."""
+        done, complete = 0, False
+        query = {"FirstSequence": sequences.start, "LastSequence": sequences.stop - 1}
+        while not complete:
+            with self._reaching():
+                answer = self._http.request(method, path, params=query, timeout=_LONG_WORK)
+            counted = _decoded(answer, DeadLetterCount)
+            done, complete = done + counted.count, counted.complete
+        return done
+
     def _follow(self, stream: str, after: int | None) -> Iterator[StreamMessage]:
         headers = {"Last-Event-ID": str(after)} if after is not None else {}
         for event in self._events("GET", f"{_stream_path(stream)}/follow", headers):
@@ -175,6 +210,10 @@ def _decoded(answer: httpx.Response, wanted: type[T]) -> T:
     if answer.is_error:
         raise error_of(answer)
     return msgspec.json.decode(answer.content, type=wanted)
+
+
+def _dead_letter_path(channel: str) -> str:
+    return f"/eventing/deadletters/{quote(channel, safe='')}"
 
 
 def _stream_path(stream: str) -> str:

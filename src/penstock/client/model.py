@@ -68,6 +68,19 @@ class LogMessage(Answered):
     stack_trace: str | None = None
 
 
+class PublishedEvents(Answered):
+    """The ids of the events that were published, in their order."""
+
+    ids: list[str]
+
+
+class DeadLetterCount(Answered):
+    """How many dead letters were dealt with; complete: whether that was all of the range."""
+
+    count: int
+    complete: bool
+
+
 class ReindexProgress(Answered):
     """How far a reindex of the history has come: done of total events; skipped could not be read."""
 
