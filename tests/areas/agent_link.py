@@ -11,6 +11,7 @@ import msgspec
 from penstock.bus.bus import Bus
 from penstock.bus.credentials import UserCredential, agent_inbox
 from penstock.bus.message import Received
+from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import Wire, encode
 from penstock.protocol import subjects
 from penstock.protocol.capability import AgentCapability, CapabilityType
@@ -108,7 +109,8 @@ class AgentLink:
         received = await self.bus.request(subject, encode(query), headers={NONCE: nonce})
         signature = received.headers[HEADER]
         assert verified(self.configuration.server_key, challenge(subject, nonce), received.data, signature)
-        return msgspec.json.decode(received.data, type=answer)
+        found: W = decode_json(received.data, answer)
+        return found
 
     async def report_states(self, *states: FlowState) -> None:
         await self._report(subjects.FLOWS, FlowReport(states=list(states)))
