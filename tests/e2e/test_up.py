@@ -1,12 +1,10 @@
 """`penstock up` as a user runs it: real processes, stopped, killed and started again."""
 
 import asyncio
-import os
 import re
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
@@ -14,121 +12,12 @@ import psutil
 import pytest
 
 from penstock.client.model import ScheduleEvent
+from tests.installation import PATIENCE, Place, command_of
 from tests.nats_server import free_port
-from tests.program import PROGRAM, Ended, Terminal
 
 pytestmark = pytest.mark.timeout(180)
 
 STREAM = "schedule-hello"
-PATIENCE = 90.0
-
-
-class Up:
-    """A running `penstock up`. shown: what it has written so far."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self.shown = ""
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    async def shows(self, text: str) -> None:
-        """Reads on until the text has been written."""
-        assert self._process.stdout is not None
-        async with asyncio.timeout(PATIENCE):
-            while text not in self.shown:
-                data = await self._process.stdout.read(4096)
-                assert data, f"it ended before it wrote '{text}':\n{self.shown}"
-                self.shown += data.decode()
-
-    def processes(self) -> list[psutil.Process]:
-        """It and everything that it has started."""
-        top = psutil.Process(self.pid)
-        return [top, *top.children(recursive=True)]
-
-    def child(self, words: str) -> psutil.Process:
-        """The process whose command line has these words."""
-        [found] = [each for each in self.processes() if words in _command(each)]
-        return found
-
-    async def interrupt(self) -> Ended:
-        """Ctrl-C; returns when it has ended."""
-        self._process.send_signal(signal.SIGINT)
-        return await self.end()
-
-    async def end(self) -> Ended:
-        out, _ = await self._process.communicate()
-        self.shown += out.decode()
-        return Ended(self._process.returncode or 0, self.shown, "")
-
-    def send(self, number: signal.Signals) -> None:
-        self._process.send_signal(number)
-
-    async def kill(self) -> None:
-        """The way out of a test, whatever has happened; ends nothing that a good run leaves."""
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.communicate()
-
-
-class Place:
-    """A folder, a port and a terminal of one installation."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.data = folder / "data"
-        self.port = free_port()
-        self.terminal = Terminal(folder, f"http://127.0.0.1:{self.port}")
-
-    @asynccontextmanager
-    async def up(self, **settings: str) -> AsyncIterator[Up]:
-        running = Up(await self._start(settings))
-        try:
-            yield running
-        finally:
-            await running.kill()
-
-    async def attempt(self, **settings: str) -> Ended:
-        """A start that is to fail."""
-        return await Up(await self._start(settings)).end()
-
-    async def runs(self) -> list[ScheduleEvent]:
-        """The finished runs of the example, oldest first."""
-        ended = await self.terminal.run("stream", STREAM, "-n", "100", "-o", "json")
-        assert ended.code == 0, ended.err
-        told = [msgspec.json.decode(line)["Data"] for line in ended.out.splitlines()]
-        return [msgspec.convert(each, ScheduleEvent) for each in told if each["Event"] == "RunFinished"]
-
-    async def run_after(self, known: list[ScheduleEvent]) -> ScheduleEvent:
-        """Waits for a run that started after those known."""
-        last = max((run.started for run in known if run.started), default=None)
-        while True:
-            for run in await self.runs():
-                if run.started and (last is None or run.started > last):
-                    return run
-            await asyncio.sleep(0.2)
-
-    async def _start(self, settings: dict[str, str]) -> asyncio.subprocess.Process:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-        environment |= {
-            "PENSTOCK_DATA": str(self.data),
-            "PENSTOCK_PORT": str(self.port),
-            "PENSTOCK_PING_SECONDS": "1",
-            "XDG_CONFIG_HOME": str(self.folder / "config"),
-            **settings,
-        }
-        return await asyncio.create_subprocess_exec(
-            *PROGRAM,
-            "up",
-            env=environment,
-            cwd=self.folder,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
 
 
 @pytest.fixture
@@ -136,11 +25,22 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def _command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
+async def runs_of(place: Place) -> list[ScheduleEvent]:
+    """The finished runs of the example, oldest first."""
+    ended = await place.terminal.run("stream", STREAM, "-n", "100", "-o", "json")
+    assert ended.code == 0, ended.err
+    told = [msgspec.json.decode(line)["Data"] for line in ended.out.splitlines()]
+    return [msgspec.convert(each, ScheduleEvent) for each in told if each["Event"] == "RunFinished"]
+
+
+async def run_after(place: Place, known: list[ScheduleEvent]) -> ScheduleEvent:
+    """Waits for a run that started after those known."""
+    last = max((run.started for run in known if run.started), default=None)
+    while True:
+        for run in await runs_of(place):
+            if run.started and (last is None or run.started > last):
+                return run
+        await asyncio.sleep(0.2)
 
 
 async def gone(processes: list[psutil.Process]) -> None:
@@ -190,20 +90,20 @@ async def test_the_first_start_shows_the_way_in_and_something_running(place: Pla
 async def test_a_second_start_finds_everything_as_it_was(place: Place) -> None:
     async with place.up() as up:
         await up.shows("Ctrl-C stops everything")
-        runs = await place.runs()
+        runs = await runs_of(place)
         agents = (await place.terminal.run("get", "agents", "-o", "json")).out
         await up.interrupt()
     async with place.up() as up:
         await up.shows("with everything as it was")
         await up.shows("Ctrl-C stops everything")
         assert "Password" not in up.shown
-        again = await place.runs()
+        again = await runs_of(place)
         assert [run.started for run in again][: len(runs)] == [run.started for run in runs]
         ids = [
             agent["Id"] for agent in msgspec.json.decode((await place.terminal.run("get", "agents", "-o", "json")).out)
         ]
         assert ids == [agent["Id"] for agent in msgspec.json.decode(agents)]
-        assert (await place.run_after(again)).exit_code == 0
+        assert (await run_after(place, again)).exit_code == 0
 
 
 async def test_a_removed_example_does_not_come_back(place: Place) -> None:
@@ -221,22 +121,22 @@ async def test_a_removed_example_does_not_come_back(place: Place) -> None:
 async def test_a_process_that_is_killed_comes_back_and_the_schedule_goes_on(place: Place, victim: str) -> None:
     async with place.up() as up:
         await up.shows("Ctrl-C stops everything")
-        known = await place.runs()
+        known = await runs_of(place)
         killed = up.child(victim)
         killed.kill()
         await gone([killed])
 
         async def is_back() -> bool:
-            return any(victim in _command(each) and each.pid != killed.pid for each in up.processes())
+            return any(victim in command_of(each) and each.pid != killed.pid for each in up.processes())
 
         async def is_reached() -> bool:
             return (await place.terminal.run("stream", STREAM)).code == 0
 
         await until(is_back)
         await until(is_reached)
-        again = await place.runs()
+        again = await runs_of(place)
         assert [run.started for run in again][: len(known)] == [run.started for run in known]
-        assert (await place.run_after(again)).exit_code == 0
+        assert (await run_after(place, again)).exit_code == 0
         processes = up.processes()
         assert (await up.interrupt()).code == 0
         await gone(processes)
@@ -319,7 +219,7 @@ async def test_a_first_start_that_is_killed_before_the_password_was_shown_is_mad
         assert "Hello from Penstock" in up.shown
         assert (await place.terminal.run("login", "--password-stdin", given=password)).code == 0
         assert password not in "".join(each for process in up.processes() for each in process.environ().values())
-        assert password not in "".join(map(_command, up.processes()))
+        assert password not in "".join(map(command_of, up.processes()))
     assert not (place.data / "first-password").exists()
 
 
