@@ -1,8 +1,10 @@
 """What an operation can answer besides a Struct, a list of them, a scalar or nothing."""
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+from urllib.parse import quote
 
 from penstock.kernel.wire import join_array
 
@@ -40,6 +42,17 @@ class File:
     content: bytes = b""
     media_type: str = "application/octet-stream"
     file_name: str | None = None
+
+    @property
+    def disposition(self) -> str | None:
+        """The Content-Disposition header (RFC 6266), where the file has a name; any name is safe there."""
+        if not self.file_name:
+            return None
+        plain = re.sub(r"[^\w .()-]", "_", self.file_name, flags=re.ASCII)
+        header = f'attachment; filename="{plain}"'
+        if plain == self.file_name:
+            return header
+        return f"{header}; filename*=UTF-8''{quote(self.file_name, safe='', errors='replace')}"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from penstock.kernel.actor import Actor
 class Call:
     """One request.
 
+    path: percent-encoded.
     path_values: the path parameters by their names in the template, percent-decoded.
     query: the query string, undecoded.
     headers: names in lower case; of a header that came more than once, the last value.

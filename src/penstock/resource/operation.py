@@ -174,7 +174,7 @@ class Operation:
                 headers = _headers(result.e_tag, _next_query(result), call)
                 return Answer(status, result.body, JSON, headers, done=result.done)
             case File():
-                named = ((_DISPOSITION, f'attachment; filename="{result.file_name}"'),) if result.file_name else ()
+                named = (("content-disposition", result.disposition),) if result.disposition else ()
                 return Answer(status, result.content, result.media_type, named)
             case EventStream():
                 return Answer(status, b"", EVENT_STREAM, _UNCACHED, result.events)
@@ -184,7 +184,6 @@ class Operation:
 
 
 _UNCACHED = (("cache-control", "no-store"),)
-_DISPOSITION = "content-disposition"
 
 
 def operations_of(area: str, handlers: object) -> list[Operation]:

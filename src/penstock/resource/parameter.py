@@ -128,6 +128,9 @@ async def read_body(call: Call, parameter: Parameter, limit: int) -> Any:
 
     Raises Invalid, TooLarge, UnsupportedMedia.
     """
+    encoding = call.headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise UnsupportedMedia(f"the body must come as it is, not encoded as {encoding}")
     if parameter.place is Place.UNDECODED:
         return await call.read(limit)
     shape = parameter.shape

@@ -35,6 +35,15 @@ docExpansion: "none", persistAuthorization: false, validatorUrl: null});
 """
 
 
+# Scripts of our own only, and no page of others around it that could make somebody click unawares.
+_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+_PROTECTION = (("content-security-policy", _POLICY), ("referrer-policy", "no-referrer"))
+_CACHED = (("cache-control", "public, max-age=3600"),)
+
+
 class Documentation:
     """Serves the OpenAPI document and a page that shows it and tries it out."""
 
@@ -53,14 +62,13 @@ class Documentation:
     @operation("GET", "/docs", beyond=True)
     async def page(self) -> Answer:
         """This API, to read and to try out in a browser."""
-        policy = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
-        return Answer(200, _PAGE.encode(), "text/html", (("content-security-policy", policy),))
+        return Answer(200, _PAGE.encode(), "text/html; charset=utf-8", _PROTECTION)
 
     @operation("GET", "/docs/{asset}", beyond=True)
-    async def asset(self, asset: str) -> File:
+    async def asset(self, asset: str) -> Answer:
         """A script or style of the documentation page."""
         if asset == "page.js":
-            return File(_SCRIPT.encode(), "text/javascript")
+            return Answer(200, _SCRIPT.encode(), "text/javascript")
         if asset not in _ASSETS:
             raise NotFound.of("asset", asset)
-        return File((files(swagger_ui) / "static" / asset).read_bytes(), _ASSETS[asset])
+        return Answer(200, (files(swagger_ui) / "static" / asset).read_bytes(), _ASSETS[asset], _CACHED)

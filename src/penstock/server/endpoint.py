@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, cast
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import HTTPScope, Receive, Send
@@ -16,7 +16,7 @@ from penstock.server.route_path import RoutePath
 
 
 class Endpoint:
-    """Serves the operations of a path. HEAD is GET without the body; other methods are refused with those there are.
+    """Serves the operations of a path. HEAD is GET without the body; OPTIONS tells the methods, others are refused.
 
     path: tells the values of parameters. last_resort: the path has parameters only, so that it matches what is
     served nowhere; there, another method is an unknown path.
@@ -29,9 +29,6 @@ class Endpoint:
         self._operations = operations
         self._authentication = authentication
         self._last_resort = last_resort
-
-    def serves(self, method: str) -> bool:
-        return method in self._operations
 
     async def __call__(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         method = scope["method"]
@@ -60,8 +57,10 @@ class Endpoint:
     def _refused(self, scope: HTTPScope) -> Answer:
         if self._last_resort:
             return nothing_at(scope)
-        methods = self._operations.keys() | ({"HEAD"} if "GET" in self._operations else set())
-        return method_refused(scope, sorted(methods))
+        methods = sorted({*self._operations, "OPTIONS", *(("HEAD",) if "GET" in self._operations else ())})
+        if scope["method"] == "OPTIONS":
+            return Answer(204, b"", "", (_allow(methods),))
+        return method_refused(scope, methods)
 
 
 def nothing_at(scope: HTTPScope) -> Answer:
@@ -71,9 +70,12 @@ def nothing_at(scope: HTTPScope) -> Answer:
 
 def method_refused(scope: HTTPScope, methods: Iterable[str]) -> Answer:
     """The answer to a method that the path does not have."""
-    allowed = (("allow", ", ".join(methods)),)
     title = "The method is not allowed here"
-    return problem(405, "method-not-allowed", title, instance=request_id(scope), headers=allowed)
+    return problem(405, "method-not-allowed", title, instance=request_id(scope), headers=(_allow(methods),))
+
+
+def _allow(methods: Iterable[str]) -> tuple[str, str]:
+    return "allow", ", ".join(methods)
 
 
 def request_id(scope: HTTPScope) -> str:
@@ -106,7 +108,8 @@ async def _send(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) 
     headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
     if answer.media_type:
         headers.append((b"content-type", answer.media_type.encode()))
-    headers.append((b"content-length", str(len(answer.body)).encode()))
+    if answer.status != 204:
+        headers.append((b"content-length", str(len(answer.body)).encode()))
     body = b"" if scope["method"] == "HEAD" else answer.body
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
@@ -114,13 +117,16 @@ async def _send(answer: Answer, scope: HTTPScope, receive: Receive, send: Send) 
 
 def _call(scope: HTTPScope, receive: Receive, values: Mapping[str, Any]) -> Call:
     """values: of the path's parameters, as they came."""
+    path = scope["path"]
     if scope["state"].get("escaped_path"):
         values = {name: unquote(value) for name, value in values.items()}
+    else:
+        path = quote(path)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     client = scope["client"]
     return Call(
         method=scope["method"],
-        path=scope["path"],
+        path=path,
         path_values=values,
         query=scope["query_string"],
         headers=headers,
@@ -136,14 +142,16 @@ async def _read(declared: str, receive: Receive, limit: int) -> bytes:
     too_large = TooLarge(f"the body may have {limit} bytes")
     if declared.isdigit() and int(declared) > limit:
         raise too_large
-    body = b""
+    pieces: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
             # The caller has left. What came may look whole, and must not be taken for what was meant.
             raise Invalid.one("", "the body ended too early")
-        body += message["body"]
-        if len(body) > limit:
+        pieces.append(message["body"])
+        size += len(message["body"])
+        if size > limit:
             raise too_large
         if not message["more_body"]:
-            return body
+            return b"".join(pieces)

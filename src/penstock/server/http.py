@@ -1,5 +1,6 @@
 """The HTTP server: one listening socket, uvicorn on it."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,15 +9,26 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from penstock.kernel.errors import Invalid
+from penstock.server.http_connection import HttpConnection
 from penstock.server.settings import ServerSettings
+
+_TICKS = 10  # uvicorn ticks ten times a second
 
 
 class HttpServer(uvicorn.Server):
-    """Leaves signals to the program; is stopped by `should_exit`."""
+    """Leaves signals to the program; is stopped by `should_exit`. Closes connections that are too slow."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in [*self.server_state.connections]:
+                if isinstance(connection, HttpConnection) and connection.overdue(now):
+                    connection.transport.abort()
+        return await super().on_tick(counter)
 
 
 def listening_socket(settings: ServerSettings) -> socket.socket:
@@ -42,7 +54,8 @@ def http_server(application: ASGIApp, settings: ServerSettings) -> HttpServer:
     """A server for the application. Requests in progress get `grace_seconds` when it stops."""
     config = uvicorn.Config(
         application,
-        http="httptools",
+        http=HttpConnection,
+        ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -115,7 +115,7 @@ def _success(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if answer is None:
         return {"description": description}
     if answer in (File, Answer):
-        return {"description": description, "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+        return {"description": description, "content": {"*/*": {}}}  # a schema would be of JSON
     if answer is EventStream:
-        return {"description": description, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
+        return {"description": description, "content": {EVENT_STREAM: {}}}
     return {"description": description, "content": {JSON: {"schema": schemas[repr(answer)]}}}

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,6 +14,9 @@ from penstock.kernel.ids import new_short_id
 from penstock.server.metrics import request_seconds
 
 log = structlog.get_logger(__name__)
+# No browser takes data for a page, and no cache keeps what held once: tokens and secrets are among the answers.
+_TYPE_AS_SAID = (b"x-content-type-options", b"nosniff")
+_UNCACHED = (b"cache-control", b"no-store")
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -37,7 +41,7 @@ class RequestFrame:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                message["headers"] = _completed(message["headers"], request_id)
             await send(message)
 
         # Each request has a task, and so a context, of its own: nothing needs to be unbound.
@@ -46,6 +50,14 @@ class RequestFrame:
             await self._app(scope, receive, observed)
         finally:
             _account(scope, status, time.perf_counter() - started)
+
+
+def _completed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with those that every answer has."""
+    completed = [*headers, (b"x-request-id", request_id.encode()), _TYPE_AS_SAID]
+    if not any(name == b"cache-control" for name, _ in completed):
+        completed.append(_UNCACHED)
+    return completed
 
 
 def _request_id(scope: Any) -> str:

@@ -38,7 +38,7 @@ def web_application(platform: Platform) -> ASGIApp:
         route_handlers=[_route(path, endpoint) for path, endpoint in endpoints.items()],
         openapi_config=None,
         logging_config=None,
-        cors_config=CORSConfig(allow_origins=origins) if origins else None,
+        cors_config=CORSConfig(allow_origins=origins, expose_headers=_EXPOSED) if origins else None,
         exception_handlers=cast(ExceptionHandlersMap, {HTTPException: _framework_error, Exception: _unexpected_error}),
     )
     return RequestFrame(application)
@@ -61,13 +61,13 @@ def _route(path: str, endpoint: Endpoint) -> HTTPRouteHandler:
     async def serve() -> ASGIApp:
         return cast(ASGIApp, endpoint)
 
-    # Where nobody declares OPTIONS, Litestar answers it.
-    methods = [*_METHODS, HttpMethod.OPTIONS] if endpoint.serves("OPTIONS") else _METHODS
-    return HTTPRouteHandler(RoutePath(path).template, http_method=methods, name=path)(serve)
+    return HTTPRouteHandler(RoutePath(path).template, http_method=_METHODS, name=path)(serve)
 
 
-# All others that Litestar knows; the endpoint says which of them it has.
-_METHODS = [method for method in HttpMethod if method is not HttpMethod.OPTIONS]
+# All that Litestar knows; the endpoint says which of them it has.
+_METHODS = list(HttpMethod)
+# What scripts of other origins may read of an answer, besides its body.
+_EXPOSED = ["ETag", "Link", "Retry-After", "X-Request-ID"]
 
 
 def _framework_error(request: HttpRequest, error: HTTPException) -> Response[bytes]:
