@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from penstock.kernel.errors import FieldError, Forbidden, Invalid
@@ -78,6 +79,7 @@ class AddressGuard:
         return self.allow_private or is_public(ip_address(address.partition("%")[0]))
 
 
+@lru_cache(1024)
 def is_public(address: Address) -> bool:
     """Whether the address, and the one that it stands for, is globally reachable unicast."""
     if isinstance(address, IPv4Address):
@@ -92,6 +94,7 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
+@lru_cache(1024)
 def _literal(host: str) -> Address | None:
     """The address when the host is one, also in the old forms that the system's resolver takes, such as 127.1."""
     bare = host.strip("[]")

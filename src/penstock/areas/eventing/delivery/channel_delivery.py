@@ -66,11 +66,11 @@ class ChannelDelivery:
     async def run(self) -> None:
         """Delivers until cancelled; what is in hand then goes to another replica."""
         policy, parallel = self._parts.policy, self._channel.options.parallel
-        in_hand = 1 if parallel == 1 else max(policy.in_hand, parallel)
+        in_hand, patience = (1, 1) if parallel == 1 else (parallel * policy.in_hand, 3)
         spec = ConsumerSpec(
             stream=channel_stream(self._channel.name),
             name=CONSUMER,
-            ack_seconds=policy.ack_seconds,
+            ack_seconds=policy.ack_seconds * patience,
             max_pending=in_hand,
             description="delivery to the channel's endpoints",
         )

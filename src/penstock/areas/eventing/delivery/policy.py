@@ -12,13 +12,14 @@ class DeliveryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """retry_seconds: pause before each further try, before jitter; one try more than there are pauses.
 
     dead_letter_age: how long dead letters are kept. ack_seconds: how long the event in the hands of a server that
-    died waits for another. in_hand: events of a channel with parallel delivery that are tried or wait for a next try.
+    died waits for another, when it holds up all those behind it; others wait three times as long. in_hand: for each
+    event that a channel with parallel delivery tries at once, so many are in hand, most of them waiting for a next try.
     """
 
     retry_seconds: tuple[float, ...] = (1.0, 10.0, 60.0, 600.0)
     dead_letter_age: timedelta = timedelta(days=30)
     ack_seconds: float = 10.0
-    in_hand: int = 256
+    in_hand: int = 16
 
     @property
     def tries(self) -> int:
