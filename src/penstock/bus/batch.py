@@ -53,8 +53,10 @@ class Batches:
     While a batch is on its way the messages of those that come meanwhile gather for the next one.
     """
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, *, timeout: float = PUBLISH_SECONDS) -> None:
+        """timeout: seconds that one batch may take."""
         self._bus = bus
+        self._timeout = timeout
         self._waiting: deque[_Entry] = deque()
         self._leader: _Entry | None = None
 
@@ -80,10 +82,26 @@ class Batches:
     async def _lead(self) -> None:
         entries = self._take()
         try:
-            await _publish_entries(self._bus, entries)
+            await self._publish(entries)
         finally:
             # Cancelled: the next leader publishes the others', under the same message ids.
             self._waiting.extendleft(entry for entry in reversed(entries) if not entry.done)
+
+    async def _publish(self, entries: "Sequence[_Entry]") -> None:
+        """Settles every entry."""
+        messages = [message for entry in entries for message in entry.messages]
+        try:
+            acks = iter(await publish_batch(self._bus, messages, timeout=self._timeout))
+        except PenstockError as error:
+            if len(entries) > 1 and not isinstance(error, Unavailable):
+                for entry in entries:
+                    await self._publish([entry])
+                return
+            for entry in entries:
+                entry.settle(error)
+        else:
+            for entry in entries:
+                entry.settle(list(islice(acks, len(entry.messages))))
 
     def _take(self) -> "list[_Entry]":
         """The entries that fill one batch; the first in any case."""
@@ -131,23 +149,6 @@ class _Entry:
         if isinstance(self._outcome, PenstockError):
             raise self._outcome
         return self._outcome
-
-
-async def _publish_entries(bus: Bus, entries: Sequence[_Entry]) -> None:
-    """Settles every entry."""
-    try:
-        acks = iter(await publish_batch(bus, [message for entry in entries for message in entry.messages]))
-    except PenstockError as error:
-        if isinstance(error, Unavailable) or len(entries) == 1:
-            for entry in entries:
-                entry.settle(error)
-            return
-    else:
-        for entry in entries:
-            entry.settle(list(islice(acks, len(entry.messages))))
-        return
-    for entry in entries:
-        await _publish_entries(bus, [entry])
 
 
 async def _publish_one_batch(bus: Bus, messages: Sequence[Message], timeout: float) -> list[Ack]:

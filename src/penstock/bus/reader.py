@@ -66,7 +66,6 @@ class StreamReader:
         view = _View(self._bus, await self._streams.info(stream), subject)
         return await view.read(sequence + 1, count)
 
-
     async def first_since(self, stream: str, time: datetime) -> int | None:
         """The sequence of the first message as new as `time` or newer. Raises NotFound without the stream."""
         return await _View(self._bus, await self._streams.info(stream), None).first_since(time)

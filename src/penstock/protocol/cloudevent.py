@@ -123,6 +123,15 @@ def batch_to_json(events: Sequence[CloudEvent]) -> bytes:
     return msgspec.json.encode([event.value() for event in events])
 
 
+def text_problem(text: str, longest: int = LONGEST_KEY) -> str:
+    """What is wrong with text for an attribute; empty when nothing is. longest: bytes."""
+    return _text_problem(text, longest)
+
+
+def is_absolute_uri(text: str) -> bool:
+    return not _schema_problem(text)
+
+
 def is_json(media_type: str | None) -> bool:
     """Whether data of this media type is JSON; without one it is."""
     if media_type is None or media_type == JSON_MEDIA:

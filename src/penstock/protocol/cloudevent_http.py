@@ -36,31 +36,8 @@ def events_from_http(headers: Mapping[str, str], body: bytes) -> list[CloudEvent
     return None
 
 
-def _binary(headers: Mapping[str, str], body: bytes) -> CloudEvent:
-    value: dict[str, Any] = {
-        name[len(_PREFIX) :]: _text(name[len(_PREFIX) :], text)
-        for name, text in headers.items()
-        if name.startswith(_PREFIX)
-    }
-    for name in ("data", "data_base64", "datacontenttype"):
-        if name in value:
-            raise Invalid.one(name, "is the request's body or its Content-Type, not a header")
-    if content_type := headers.get("content-type"):
-        value["datacontenttype"] = content_type
-    return CloudEvent.from_value(value | _data(content_type, body))
-
-
-def _text(name: str, header: str) -> str:
-    """The value of an attribute's header (binding, 3.1.3.2): quoted or percent-encoded UTF-8."""
-    if len(header) > 1 and header.startswith('"') and header.endswith('"'):
-        header = header[1:-1].replace('\\"', '"').replace("\\\\", "\\")
-    try:
-        return unquote_to_bytes(header.encode("latin-1")).decode()
-    except UnicodeError:
-        raise Invalid.one(name, "is not percent-encoded UTF-8") from None
-
-
-def _data(content_type: str | None, body: bytes) -> dict[str, Any]:
+def data_of(content_type: str | None, body: bytes) -> dict[str, Any]:
+    """The member of the JSON format that holds this data, none without any. Raises Invalid naming `data`."""
     if not body:
         return {}
     if is_json(content_type):
@@ -72,3 +49,27 @@ def _data(content_type: str | None, body: bytes) -> dict[str, Any]:
         return {"data": body.decode()}
     except UnicodeDecodeError:
         return {"data_base64": base64.b64encode(body).decode()}
+
+
+def _binary(headers: Mapping[str, str], body: bytes) -> CloudEvent:
+    value: dict[str, Any] = {
+        name[len(_PREFIX) :]: _text(name[len(_PREFIX) :], text)
+        for name, text in headers.items()
+        if name.startswith(_PREFIX)
+    }
+    for name in ("data", "data_base64", "datacontenttype"):
+        if name in value:
+            raise Invalid.one(name, "is the request's body or its Content-Type, not a header")
+    if content_type := headers.get("content-type"):
+        value["datacontenttype"] = content_type
+    return CloudEvent.from_value(value | data_of(content_type, body))
+
+
+def _text(name: str, header: str) -> str:
+    """The value of an attribute's header (binding, 3.1.3.2): quoted or percent-encoded UTF-8."""
+    if len(header) > 1 and header.startswith('"') and header.endswith('"'):
+        header = header[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    try:
+        return unquote_to_bytes(header.encode("latin-1")).decode()
+    except UnicodeError:
+        raise Invalid.one(name, "is not percent-encoded UTF-8") from None

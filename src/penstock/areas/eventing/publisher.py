@@ -12,12 +12,15 @@ from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.event_streams import CHANNELS, EVENT_SUBJECT
 
+# Longer than the bus server takes to be started again, shorter than callers wait.
+_SECONDS = 5.0
+
 
 class Publisher:
     """Stores events with the channels that they go to; see resource.ports.EventPublisher."""
 
     def __init__(self, bus: Bus, table: RoutingTable) -> None:
-        self._batches = Batches(bus)
+        self._batches = Batches(bus, timeout=_SECONDS)
         self._table = table
 
     async def publish(self, events: Sequence[CloudEvent], *, channels: Sequence[str] | None = None) -> None:
