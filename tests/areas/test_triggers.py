@@ -58,7 +58,7 @@ class Busy:
         await reader.readuntil(b"\r\n\r\n")
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(1.6)
+        await asyncio.sleep(1.2)
         self.at_once -= 1
         self.answered += 1
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n%d" % (self.answered % 10))
@@ -359,7 +359,7 @@ async def test_of_several_replicas_one_runs_a_trigger(cluster: Cluster) -> None:
         channel = await make_channel(first)
         slow = await make_trigger(second, "http-poll", url=f"http://127.0.0.1:{busy.port}/")
         timer = await make_trigger(first, "timer", channel)
-        events = await routed(first, channel, 4)
+        events = await routed(first, channel, 3)
         await remove_trigger(second, timer)
         await remove_trigger(first, slow)
     assert busy.most_at_once == 1

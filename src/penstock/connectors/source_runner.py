@@ -46,7 +46,7 @@ class Place:
     clock: Clock
     guard: AddressGuard
     folders: Sequence[Path] | None = None
-    pause: float = 5.0
+    pause: float = 1.0
 
 
 class Book(Protocol):

@@ -16,10 +16,10 @@ _Status = EventSourceStatusEnum
 
 _MOVES: dict[_Status, frozenset[_Status]] = {
     _Status.NEW: frozenset({_Status.INITIALIZING, _Status.REMOVED}),
-    _Status.INITIALIZING: frozenset({_Status.INITIALIZED, _Status.INITIALIZING_FAILED}),
+    _Status.INITIALIZING: frozenset({_Status.INITIALIZED, _Status.INITIALIZING_FAILED, _Status.STOPPING}),
     _Status.INITIALIZING_FAILED: frozenset({_Status.INITIALIZING, _Status.STOPPING}),
     _Status.INITIALIZED: frozenset({_Status.STARTING, _Status.STOPPING}),
-    _Status.STARTING: frozenset({_Status.STARTED, _Status.FAILED}),
+    _Status.STARTING: frozenset({_Status.STARTED, _Status.FAILED, _Status.STOPPING}),
     _Status.STARTED: frozenset({_Status.STOPPING, _Status.FAILED}),
     _Status.FAILED: frozenset({_Status.STARTING, _Status.STOPPING}),
     _Status.STOPPING: frozenset({_Status.STOPPED}),
@@ -38,15 +38,7 @@ _WAY_UP = {
     _Status.STARTING: _Status.STARTED,
     _Status.STOPPING: _Status.STOPPED,
 }
-_WAY_DOWN = {
-    _Status.INITIALIZING: _Status.INITIALIZING_FAILED,
-    _Status.INITIALIZING_FAILED: _Status.STOPPING,
-    _Status.INITIALIZED: _Status.STOPPING,
-    _Status.STARTING: _Status.FAILED,
-    _Status.FAILED: _Status.STOPPING,
-    _Status.STARTED: _Status.STOPPING,
-    _Status.STOPPING: _Status.STOPPED,
-}
+_AT_REST = {_Status.NEW, _Status.STOPPED, _Status.REMOVED}
 _NOT_READY = {
     _Status.NEW,
     _Status.STOPPING,
@@ -110,9 +102,10 @@ def failed(status: EventSourceStatus, at: datetime, message: str) -> EventSource
 
 def stopped(status: EventSourceStatus, at: datetime, message: str | None = None) -> EventSourceStatus:
     """The status after the moves that end in Stopped; one that was never begun, or has ended, stays."""
-    while (to := _WAY_DOWN.get(status.status)) is not None:
-        status = moved(status, to, at, message)
-    return status
+    if status.status in _AT_REST:
+        return status
+    stopping = status if status.status is _Status.STOPPING else moved(status, _Status.STOPPING, at, message)
+    return moved(stopping, _Status.STOPPED, at, message)
 
 
 def removed(status: EventSourceStatus, at: datetime) -> EventSourceStatus:

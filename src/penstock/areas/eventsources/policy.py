@@ -19,7 +19,7 @@ class EventSourcePolicy:
 
     zone: tzinfo = field(default=UTC)
     folders: Sequence[Path] = ()
-    pause: float = 5.0
+    pause: float = 1.0
     repair: timedelta = timedelta(seconds=30)
     overdue: timedelta = timedelta(minutes=1)
     streams: timedelta = timedelta(minutes=10)

@@ -1,7 +1,7 @@
 """`nats`: messages of a subject on a NATS server of your own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -15,7 +15,6 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.client import JetStreamContext
 
-import nats
 from penstock.connectors.http_body import BINARY, body_of, guessed
 from penstock.connectors.kind import Secret
 from penstock.connectors.source import Emit, Finding, Findings, Position, SourceFailed, SourceKind
@@ -143,11 +142,12 @@ class NatsSource(SourceKind, frozen=True):
             with suppress(NatsError, OSError):
                 await client.close()
 
-    async def _connect(self, surroundings: SourceSurroundings, end: Any) -> Client:
+    async def _connect(self, surroundings: SourceSurroundings, end: Callable[[], Awaitable[None]]) -> Client:
         reasons = []
         for server in self.servers:
+            client = Client()
             try:
-                return await nats.connect(
+                await client.connect(
                     await _pinned(server, surroundings),
                     name=f"penstock {surroundings.name}",
                     user=self.user,
@@ -156,13 +156,18 @@ class NatsSource(SourceKind, frozen=True):
                     tls_hostname=_host(server),
                     connect_timeout=_CONNECT_SECONDS,
                     allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
                     disconnected_cb=end,
                     closed_cb=end,
                     error_cb=_log_error,
                 )
             except (NatsError, OSError) as error:
+                await client.close()  # nats-py leaves the socket open when the handshake fails
                 # Not the error's own text, which may repeat the address with what is in it.
                 reasons.append(f"{_host(server)}: {type(error).__name__}")
+            else:
+                return client
         raise SourceFailed(f"no server can be reached ({', '.join(reasons)})")
 
 
