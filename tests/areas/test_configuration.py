@@ -174,13 +174,62 @@ spec:
         "documents[1].metadata.name": "line 11: is required",
         "documents[1].kind": "line 10: 'Lmap' is not a known kind; did you mean Lamp?",
         "documents[2].metadata.state": "line 16: must be present or absent",
-        "documents[2].spec.watts": "line 18: expected `int`, got `str`",
-        "documents[2].spec.labels[1]": "line 19: expected `str`, got `int`; put it in quotes",
+        "documents[2].spec.watts": "line 18: must be a whole number, not a string",
+        "documents[2].spec.labels[1]": "line 19: must be a string, not a whole number; put it in quotes",
         "documents[2].spec.shade.colour": "line 20: is required",
-        "documents[2].spec.shade.rings[1]": "line 21: expected `int`, got `str`",
+        "documents[2].spec.shade.rings[1]": "line 21: must be a whole number, not a string",
         "documents[2].spec.colour": "line 22: is not a known field",
     }
     assert await lamps.watts() == {}
+
+
+async def test_what_has_the_wrong_shape_hides_nothing_else_that_is_wrong(service: ConfigurationService) -> None:
+    text = """\
+apiVersion: penstock/v2
+kind: Lamp
+metadata: {name: kitchen, nmae: x}
+spec:
+  watts: 400
+  labels: bright
+  colour: red
+---
+apiVersion: penstock/v1alpha1
+kind: Lamp
+metadata: {}
+spec: {watts: 0}
+---
+apiVersion: penstock/v1alpha1
+kind: Lamp
+metadata: {name: attic}
+spec: {labels: [a]}
+"""
+    assert await problems(service, text) == {
+        "documents[0].metadata.nmae": "line 3: is not a known field",
+        "documents[0].apiVersion": "line 1: must be penstock/v1alpha1",
+        "documents[0].spec.labels": "line 6: must be an array, not a string",
+        "documents[0].spec.colour": "line 7: is not a known field",
+        "documents[0].spec.watts": "line 5: must be 1 to 100",
+        "documents[1].metadata.name": "line 11: is required",
+        "documents[1].spec.watts": "line 12: must be 1 to 100",
+        # Not also that 0, which stands in for it, is too little.
+        "documents[2].spec.watts": "line 17: is required",
+    }
+
+
+async def test_a_fault_of_syntax_hides_no_other_document(service: ConfigurationService) -> None:
+    text = lamp("hall", 999) + "kind: [Lamp\n---\n" + lamp("attic") + "'never closed\n---\n" + lamp("cellar", 999)
+    found = await problems(service, text)
+    assert set(found) == {"documents[0].spec.watts", "documents[1]", "documents[3]", "documents[4].spec.watts"}
+    assert found["documents[1]"].startswith(("line 8: ", "line 9: "))
+    assert found["documents[4].spec.watts"] == "line 24: must be 1 to 100"
+
+
+async def test_very_many_problems_are_told_in_part(service: ConfigurationService) -> None:
+    text = lamp("hall") + "".join(f"  colour{number}: red\n" for number in range(100_000))
+    with pytest.raises(Invalid) as caught:
+        await service.plan(text, SYSTEM)
+    assert len(caught.value.errors) == 1000
+    assert caught.value.detail.startswith("1000 problems or more")
 
 
 async def test_a_wrong_version_is_told(service: ConfigurationService) -> None:

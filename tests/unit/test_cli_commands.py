@@ -173,7 +173,7 @@ async def test_every_problem_is_told_by_file_and_line_and_nothing_is_changed(adm
     assert ended.code == 1
     assert "nothing was changed" in ended.err
     assert "bad.yaml:8: spec.colour: is not a known field" in ended.err
-    assert "bad.yaml:10: kind: expected `str`, got `int`" in ended.err
+    assert "bad.yaml:10: kind: must be a string, not a whole number" in ended.err
     assert (await admin.run("get", "variables", name)).code == 1
 
 

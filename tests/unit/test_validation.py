@@ -3,7 +3,7 @@
 import string
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.kernel.duration import Duration
 from penstock.kernel.errors import Invalid
-from penstock.kernel.validation import decode_json, from_builtins
+from penstock.kernel.validation import decode_json, from_builtins, read_leniently
 from penstock.kernel.wire import Int32, Map, Wire, encode
 
 
@@ -47,6 +47,36 @@ def problems(document: Any, wanted: Any = Tree) -> dict[str, str]:
     with pytest.raises(Invalid) as caught:
         decode_json(body, wanted)
     return {error.field: error.message for error in caught.value.errors}
+
+
+class Ring(Wire):
+    stones: Annotated[list[Annotated[int, msgspec.Meta(le=9)]], msgspec.Meta(max_length=2)]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"Stones": [1, 2, 3]}', {"Stones": "must have at most 2 items"}),
+        (b'{"Stones": [1, 10]}', {"Stones[1]": "must be at most 9"}),
+    ],
+)
+def test_arrays_keep_their_bounds_and_those_of_their_items(body: bytes, told: dict[str, str]) -> None:
+    assert problems(body, Ring) == told
+
+
+def test_very_many_bad_fields_are_told_in_part() -> None:
+    with pytest.raises(Invalid) as caught:
+        from_builtins({f"Field{number}": 1 for number in range(5000)}, Leaf)
+    assert len(caught.value.errors) == 1000
+    assert caught.value.detail.endswith("and 980 more")
+
+
+def test_what_is_right_is_read_beside_what_is_wrong() -> None:
+    tree, errors = read_leniently({"Level": 1, "Labels": ["a", 2], "Best": {"Weight": "x", "Name": "b"}, "Q": 1}, Tree)
+    assert tree is None  # nothing can stand in for an id
+    assert [error.field for error in errors] == ["Q", "Id", "Best.Weight", "Labels[1]"]
+    tree, _ = read_leniently({"Id": ID, "Level": 1, "Labels": ["a", 2], "Best": {"Weight": "x", "Name": "b"}}, Tree)
+    assert tree == Tree(id=UUID(ID), level=Level.HIGH, labels=["a", ""], best=Leaf(name="b"))
 
 
 def test_every_bad_field_is_named_with_its_path() -> None:

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import ClassVar
 
 import msgspec
+
+_MOST_ERRORS = 1000
+_SUMMED_UP = 20
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -30,18 +34,23 @@ class PenstockError(Exception):
 
 
 class Invalid(PenstockError):
-    """The input cannot be accepted; `errors` lists every bad field."""
+    """The input cannot be accepted; `errors` lists every bad field, up to a thousand."""
 
     code = "invalid"
     title = "The request is not valid"
 
     def __init__(self, errors: Iterable[FieldError], detail: str = "") -> None:
-        self.errors = tuple(errors)
-        super().__init__(detail or "; ".join(f"{e.field}: {e.message}" if e.field else e.message for e in self.errors))
+        self.errors = tuple(islice(errors, _MOST_ERRORS))
+        super().__init__(detail or self._summary())
 
     @classmethod
     def one(cls, field: str, message: str) -> "Invalid":
         return cls([FieldError(field, message)])
+
+    def _summary(self) -> str:
+        told = [f"{each.field}: {each.message}" if each.field else each.message for each in self.errors[:_SUMMED_UP]]
+        more = len(self.errors) - len(told)
+        return "; ".join([*told, f"and {more} more"] if more else told)
 
 
 class Unauthenticated(PenstockError):

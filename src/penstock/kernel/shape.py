@@ -16,12 +16,14 @@ class Shape:
 
     type: the bare type, an array's item type when `is_array`.
     annotation: what msgspec converts to, Annotated constraints and optionality kept.
+    item: the annotation of an array's items.
     """
 
     annotation: Any
     type: Any
     is_array: bool
     is_optional: bool
+    item: Any = None
 
     @property
     def is_struct(self) -> bool:
@@ -33,11 +35,12 @@ def shape_of(annotation: Any) -> Shape:
     """The shape of an annotation: a scalar, a Struct, an array of either, each perhaps optional."""
     bare, optional = _without_none(_bare(annotation))
     array = get_origin(bare) in (list, tuple, frozenset, set, Sequence)
+    item = get_args(bare)[0] if array else None
     if array:
-        bare, _ = _without_none(_bare(get_args(bare)[0]))
+        bare, _ = _without_none(_bare(item))
     if get_origin(bare) in (dict, Mapping):
         bare = dict
-    return Shape(annotation, get_origin(bare) or bare, array, optional)
+    return Shape(annotation, get_origin(bare) or bare, array, optional, item)
 
 
 @cache

@@ -15,6 +15,7 @@ from penstock.kernel.errors import FieldError, Invalid, UnsupportedMedia
 from penstock.kernel.shape import Shape, shape_of
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import document_name, parse_time
+from penstock.kernel.wording import in_words
 from penstock.resource.call import Call
 
 T = TypeVar("T")
@@ -118,8 +119,7 @@ def parse_text(name: str, texts: list[str], shape: Shape, errors: list[FieldErro
             return parse_time(texts[0])
         return msgspec.convert(texts[0], shape.annotation, strict=False)
     except (msgspec.ValidationError, ValueError) as error:
-        message = str(error).split(" - at `")[0]
-        errors.append(FieldError(name, message[:1].lower() + message[1:]))
+        errors.append(FieldError(name, in_words(str(error), shape)))
         return None
 
 

@@ -2,14 +2,14 @@
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from penstock.areas.configuration.yaml_tree import Node, read_trees
-from penstock.kernel.errors import FieldError, Invalid
+from penstock.areas.configuration.yaml_tree import MOST_ERRORS, Node, read_trees
+from penstock.kernel.errors import FieldError
 from penstock.kernel.names import name_key
-from penstock.kernel.validation import from_builtins
+from penstock.kernel.validation import read_leniently
 from penstock.kernel.wire import Map
 from penstock.resource.kind import ConfigurationKind, Metadata, Spec
 
@@ -20,6 +20,7 @@ VERSION = "penstock/v1alpha1"
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/v1alpha1")
 
 Kinds = Mapping[str, ConfigurationKind[Any]]
+T = TypeVar("T")
 
 
 class Envelope(Spec):
@@ -33,38 +34,51 @@ class Envelope(Spec):
 
 @dataclass(frozen=True)
 class Document:
-    """A document that fits its kind. number: its place in the text, from 0; spec: None when the object is to go."""
+    """A document of a known kind.
+
+    number: its place in the text, from 0. removal: whether the object is to go.
+    spec: None for a removal, and where it is too wrong to be checked any further.
+    told: the fields that are known to be wrong. Metadata and spec have stand-ins there, so that a kind can check the
+    others; what it says of a stand-in is no news.
+    """
 
     number: int
     kind: ConfigurationKind[Any]
     metadata: Metadata
+    removal: bool
     spec: Spec | None
     tree: Node
+    told: Sequence[str] = ()
 
     @property
     def key(self) -> tuple[str, str]:
         """What it is about: no two documents of one text may have the same."""
         return self.kind.kind, name_key(self.metadata.name)
 
-    def located(self, error: FieldError) -> FieldError:
-        """An error of a field of this document, with its number and line."""
-        return _located(self.number, self.tree, error)
+    def located(self, errors: Iterable[FieldError]) -> list[FieldError]:
+        """Errors of fields of this document that are news, with its number and lines."""
+        return [_located(self.number, self.tree, error) for error in errors if not self._knows(error.field)]
+
+    def _knows(self, field: str) -> bool:
+        return any(field == told or field.startswith((f"{told}.", f"{told}[")) for told in self.told)
 
 
 def read_documents(text: str, kinds: Kinds, errors: list[FieldError]) -> list[Document]:
-    """The documents that fit their kinds; what is wrong with the others goes to `errors`."""
+    """The documents of known kinds; what is wrong with any goes to `errors`, MOST_ERRORS at most."""
     documents: list[Document] = []
     firsts: dict[tuple[str, str], int] = {}
     for number, tree in read_trees(text, errors):
         found: list[FieldError] = []
         document = _read(number, tree, kinds, found)
         if document is not None:
-            first = firsts.setdefault(document.key, number)
+            first = firsts.setdefault(document.key, number) if document.metadata.name else number
             if first != number:
                 message = f"documents[{first}] is about the same {document.kind.kind}"
                 found.append(FieldError("metadata.name", message))
             documents.append(document)
-        errors += [_located(number, tree, error) for error in found]
+        errors += [_located(number, tree, error) for error in found[: MOST_ERRORS - len(errors)]]
+        if len(errors) >= MOST_ERRORS:
+            break
     if not documents and not errors:
         errors.append(FieldError("", "there is no document"))
     return documents
@@ -75,23 +89,24 @@ def _read(number: int, tree: Node, kinds: Kinds, errors: list[FieldError]) -> Do
         errors.append(FieldError("", "must be an object with apiVersion, kind, metadata and spec"))
         return None
     plain = tree.plain()
-    envelope = _try(lambda: from_builtins(plain, Envelope), "", errors)
-    if envelope is not None:
-        _check_envelope(envelope, errors)
+    envelope = _lenient(plain, Envelope, "", errors)
     kind = _kind(plain, kinds, errors)
-    spec = _spec(plain, kind, errors) if kind else None
-    if errors or envelope is None or kind is None:
+    if envelope is None or kind is None:
         return None
-    return Document(number, kind, envelope.metadata, spec, tree)
+    told = {error.field for error in errors}
+    errors += [error for error in _envelope_errors(envelope) if error.field not in told]
+    removal = envelope.metadata.state == ABSENT
+    spec = None if removal else _spec(plain, envelope, kind, errors)
+    return Document(number, kind, envelope.metadata, removal, spec, tree, [error.field for error in errors])
 
 
-def _check_envelope(envelope: Envelope, errors: list[FieldError]) -> None:
+def _envelope_errors(envelope: Envelope) -> Iterator[FieldError]:
     if not _VERSION.fullmatch(envelope.api_version):
-        errors.append(FieldError("apiVersion", f"must be {VERSION}"))
+        yield FieldError("apiVersion", f"must be {VERSION}")
     if not envelope.metadata.name:
-        errors.append(FieldError("metadata.name", "is required"))
+        yield FieldError("metadata.name", "is required")
     if envelope.metadata.state not in (PRESENT, ABSENT):
-        errors.append(FieldError("metadata.state", f"must be {PRESENT} or {ABSENT}"))
+        yield FieldError("metadata.state", f"must be {PRESENT} or {ABSENT}")
 
 
 def _kind(plain: Map, kinds: Kinds, errors: list[FieldError]) -> ConfigurationKind[Any] | None:
@@ -105,28 +120,24 @@ def _kind(plain: Map, kinds: Kinds, errors: list[FieldError]) -> ConfigurationKi
     return kinds.get(name)
 
 
-def _spec(plain: Map, kind: ConfigurationKind[Any], errors: list[FieldError]) -> Any:
-    metadata, spec = plain.get("metadata"), plain.get("spec")
-    if isinstance(metadata, dict) and metadata.get("state") == ABSENT:
-        return None
+def _spec(plain: Map, envelope: Envelope, kind: ConfigurationKind[Any], errors: list[FieldError]) -> Any:
+    spec = plain.get("spec")
     if spec is not None and not isinstance(spec, dict):
         return None  # the envelope told so
-    return _try(lambda: from_builtins(spec or {}, kind.spec), "spec", errors)
+    if spec is None and envelope.metadata.state != PRESENT:
+        return None  # a removal may have been meant
+    return _lenient(spec or {}, kind.spec, "spec", errors)
 
 
-def _try(read: Callable[[], Any], prefix: str, errors: list[FieldError]) -> Any:
-    try:
-        return read()
-    except Invalid as error:
-        errors += [FieldError(_joined(prefix, each.field), _plainer(each.message)) for each in error.errors]
-        return None
+def _lenient(plain: Map, wanted: type[T], prefix: str, errors: list[FieldError]) -> T | None:
+    found, problems = read_leniently(plain, wanted)
+    errors += [FieldError(_joined(prefix, each.field), _plainer(each.message)) for each in problems]
+    return found
 
 
 def _plainer(message: str) -> str:
     """Unquoted `5` and `true` are no text in YAML, which surprises most where a list of arguments is written."""
-    surprising = message.startswith(
-        ("expected `str`, got `int`", "expected `str`, got `float`", "expected `str`, got `b")
-    )
+    surprising = message.startswith("must be a string, not ") and message.endswith((" number", " boolean"))
     return f"{message}; put it in quotes" if surprising else message
 
 

@@ -9,6 +9,7 @@ import structlog
 from penstock.areas.configuration.document import Document, read_documents
 from penstock.areas.configuration.model import KindDescription, PlannedChange
 from penstock.areas.configuration.schema import spec_schema
+from penstock.areas.configuration.yaml_tree import MOST_ERRORS
 from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, PenstockError, Stale, Unavailable
 from penstock.kernel.names import name_key
@@ -19,7 +20,6 @@ from penstock.store.store import Store
 log = structlog.get_logger(__name__)
 
 _TRIES = 3
-_MOST_ERRORS = 1000
 _PREPARED_AT_ONCE = 32
 
 
@@ -81,7 +81,7 @@ class ConfigurationService:
     async def _planned(self, text: str, actor: Actor) -> tuple[Sequence[Document], Sequence[Plan]]:
         errors: list[FieldError] = []
         documents = await asyncio.to_thread(read_documents, text, self._kinds, errors)
-        plans = [await _plan(document, actor, errors) for document in documents]
+        plans = [await _plan(document, actor, errors) for document in documents if len(errors) < MOST_ERRORS]
         errors += _unmet(documents, plans)
         if errors:
             raise _refusal(errors)
@@ -90,23 +90,25 @@ class ConfigurationService:
 
 async def _plan(document: Document, actor: Actor, errors: list[FieldError]) -> Plan | None:
     try:
-        if document.spec is None:
+        if document.removal:
             return await document.kind.plan_removal(document.metadata, actor)
-        return await document.kind.plan(document.metadata, document.spec, actor)
+        if document.spec is not None:
+            return await document.kind.plan(document.metadata, document.spec, actor)
     except Invalid as error:
-        errors += [document.located(each) for each in error.errors]
+        errors += document.located(error.errors)
     except NameTaken as error:
-        errors.append(document.located(FieldError("metadata.name", error.detail)))
+        errors += document.located([FieldError("metadata.name", error.detail)])
     return None
 
 
 def _unmet(documents: Sequence[Document], plans: Sequence[Plan | None]) -> list[FieldError]:
-    made = {document.key for document in documents if document.spec is not None}
+    made = {document.key for document in documents if not document.removal}
     return [
-        document.located(FieldError(need.field, f"there is no {need.kind} '{need.name}'"))
-        for document, plan in zip(documents, plans, strict=True)
+        error
+        for document, plan in zip(documents, plans, strict=False)
         for need in (plan.needs if plan is not None else ())
         if (need.kind, name_key(need.name)) not in made
+        for error in document.located([FieldError(need.field, f"there is no {need.kind} '{need.name}'")])
     ]
 
 
@@ -137,7 +139,9 @@ async def _finish(plan: Plan) -> None:
 
 
 def _refusal(errors: list[FieldError]) -> Invalid:
-    problems = "1 problem" if len(errors) == 1 else f"{len(errors)} problems"
-    told = errors[:_MOST_ERRORS]
+    told = errors[:MOST_ERRORS]
+    problems = "1 problem" if len(told) == 1 else f"{len(told)} problems"
+    if len(told) == MOST_ERRORS:
+        problems += " or more"
     first = f"{told[0].field}: {told[0].message}" if told[0].field else told[0].message
     return Invalid(told, f"{problems}, nothing was changed; {first}")

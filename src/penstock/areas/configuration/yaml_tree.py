@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -17,6 +17,7 @@ from penstock.kernel.errors import FieldError
 
 DEEPEST = 64
 MOST_VALUES = 1_000_000
+MOST_ERRORS = 1000
 _NUMBER_LENGTH = 100
 
 _NULL = re.compile(r"~|null|Null|NULL|")
@@ -25,6 +26,9 @@ _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TAG = "tag:yaml.org,2002:"
 _STEP = re.compile(r"\[(\d+)\]")
+_END_OF_NAME = re.compile(r"[.\[]")
+_MARKER = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_MOST_FAULTS = 100
 
 Loader: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
@@ -72,42 +76,78 @@ class TreeError(Exception):
 def read_trees(text: str, errors: list[FieldError]) -> Iterator[tuple[int, Node]]:
     """The documents of the text and their numbers from 0; empty ones are passed over.
 
-    What is wrong goes to `errors`; reading ends at the first fault of syntax.
+    What is wrong goes to `errors`. Behind a fault of syntax it goes on with the next document, a few times.
     """
-    builder = _Builder(text, errors)
-    try:
-        yield from builder.documents()
-    except TreeError as error:
-        errors.append(FieldError(builder.place(""), str(error)))
-    except yaml.MarkedYAMLError as error:
-        errors.append(FieldError(builder.place(""), _told(error)))
-    except (yaml.YAMLError, UnicodeEncodeError):
-        errors.append(FieldError(builder.place(""), "the text has characters that YAML does not allow"))
-    finally:
-        builder.close()
+    first, lines_before, values = 0, 0, 0
+    for _ in range(_MOST_FAULTS):
+        builder = _Builder(text, errors, first, lines_before, values)
+        try:
+            yield from builder.documents()
+            return
+        except TreeError as error:
+            fault = _Fault(error.line - lines_before, error.line - lines_before, error.message)
+        except yaml.MarkedYAMLError as error:
+            fault = _Fault.of(error)
+        except (yaml.YAMLError, UnicodeEncodeError):
+            errors.append(FieldError(builder.place(""), "the text has characters that YAML does not allow"))
+            return
+        finally:
+            builder.close()
+        errors.append(FieldError(builder.place(""), f"line {lines_before + fault.line}: {fault.message}"))
+        rest = _next_document(text, fault.begin)
+        if rest is None or builder.values > MOST_VALUES:
+            return
+        first, values = builder.number + 1, builder.values
+        lines_before += text.count("\n", 0, rest)
+        text = text[rest:]
 
 
-def _told(error: yaml.MarkedYAMLError) -> str:
-    mark: Any = error.problem_mark or error.context_mark
-    message = error.problem or error.context or "is not valid YAML"
-    return f"line {mark.line + 1}: {message}" if mark else message
+class _Fault(NamedTuple):
+    """begin: the line, from 1, where what is faulty begins; line: where it showed."""
+
+    begin: int
+    line: int
+    message: str
+
+    @classmethod
+    def of(cls, error: yaml.MarkedYAMLError) -> "_Fault":
+        marks: list[Any] = [mark for mark in (error.context_mark, error.problem_mark) if mark is not None]
+        lines = [int(mark.line) + 1 for mark in marks] or [1]
+        return cls(min(lines), lines[-1], error.problem or error.context or "is not valid YAML")
+
+
+def _next_document(text: str, line: int) -> int | None:
+    """Where the first document begins that is marked behind a line (from 1); None when there is none."""
+    end = -1
+    for _ in range(line):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            return None
+    found = _MARKER.search(text, end + 1)
+    return found.start() if found else None
 
 
 class _Builder:
-    def __init__(self, text: str, errors: list[FieldError]) -> None:
+    """Reads the documents of a text that is all, or the rest, of what was given.
+
+    number: of the document being read. values: how many values there are so far.
+    """
+
+    def __init__(self, text: str, errors: list[FieldError], number: int, lines_before: int, values: int) -> None:
+        self.number = number
+        self.values = values
         self._text = text
         self._errors = errors
+        self._lines_before = lines_before
         self._loader: Any = None
-        self._number = 0
         self._anchors: dict[str, Node] = {}
-        self._values = 0
 
     def close(self) -> None:
         if self._loader is not None:
             self._loader.dispose()
 
     def place(self, path: str) -> str:
-        return f"documents[{self._number}]{'.' if path and path[0] != '[' else ''}{path}"
+        return f"documents[{self.number}]{'.' if path and path[0] != '[' else ''}{path}"
 
     def documents(self) -> Iterator[tuple[int, Node]]:
         self._loader = Loader(self._text)
@@ -117,15 +157,15 @@ class _Builder:
             root = self._node(self._next(), "", 0)
             self._next()
             if root.value is not None:
-                yield self._number, root
-            self._number += 1
+                yield self.number, root
+            self.number += 1
 
     def _next(self) -> Any:
         return self._loader.get_event()
 
     def _node(self, event: Any, path: str, depth: int, named: int | None = None) -> Node:
         """named: the line where the node is named, when that is before it begins."""
-        line = named or _line(event)
+        line = named or self._line(event)
         if depth > DEEPEST:
             raise TreeError(line, f"is nested deeper than {DEEPEST} levels")
         if isinstance(event, yaml.AliasEvent):
@@ -161,8 +201,8 @@ class _Builder:
         entries: dict[str, Node] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise TreeError(_line(event), "a name must be text")
-            name, key_line = event.value, _line(event)
+                raise TreeError(self._line(event), "a name must be text")
+            name, key_line = event.value, self._line(event)
             inner = f"{path}.{name}" if path else name
             node = self._node(self._next(), inner, depth + 1, key_line)
             if name in entries:
@@ -188,16 +228,16 @@ class _Builder:
             self._refuse(path, line, f"the tag '{event.tag}' is not allowed here")
 
     def _count(self, values: int, line: int) -> None:
-        self._values += values
-        if self._values > MOST_VALUES:
+        self.values += values
+        if self.values > MOST_VALUES:
             raise TreeError(line, f"there are more than {MOST_VALUES} values, aliases counted each time")
 
     def _refuse(self, path: str, line: int, message: str) -> None:
-        self._errors.append(FieldError(self.place(path), f"line {line}: {message}"))
+        if len(self._errors) < MOST_ERRORS:
+            self._errors.append(FieldError(self.place(path), f"line {line}: {message}"))
 
-
-def _line(event: Any) -> int:
-    return int(event.start_mark.line) + 1
+    def _line(self, event: Any) -> int:
+        return self._lines_before + int(event.start_mark.line) + 1
 
 
 def _resolved(text: str) -> str | int | float | bool | None:
@@ -231,8 +271,8 @@ def _step(node: Node, path: str) -> tuple[Node, str] | None:
             return node.value[int(index[1])], path[index.end() :].removeprefix(".")
     if isinstance(node.value, dict):
         # A name may hold dots itself: the longest that fits is meant.
-        fitting = [name for name in node.value if path == name or path.startswith((f"{name}.", f"{name}["))]
-        if fitting:
-            name = max(fitting, key=len)
-            return node.value[name], path[len(name) :].removeprefix(".")
+        ends = [len(path), *(found.start() for found in reversed([*_END_OF_NAME.finditer(path)]))]
+        for end in ends:
+            if path[:end] in node.value:
+                return node.value[path[:end]], path[end:].removeprefix(".")
     return None
