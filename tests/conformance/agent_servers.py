@@ -32,6 +32,7 @@ from penstock.protocol.event_source import (
     EventSourceStatusEnum,
     SourceAnswer,
     SourceItem,
+    SourceQuery,
     SourceState,
 )
 from penstock.protocol.registration import AgentConfiguration, AgentRegistrationData, AgentRegistrationDto
@@ -239,7 +240,7 @@ class Servers:
     def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer | SourceAnswer:
         match what:
             case subjects.SOURCES:
-                return SourceAnswer(items=sorted(self.sources.values(), key=lambda item: item.id))
+                return self._sources(decode_json(body, SourceQuery))
             case subjects.DIGEST:
                 self.digests += 1
                 return self._digest(decode_json(body, DigestQuery).after or "")
@@ -252,6 +253,17 @@ class Servers:
                 names = decode_json(body, VariableQuery).names
                 self.variable_questions.append(names)
                 return VariableAnswer(values={name: self.variables[name] for name in names if name in self.variables})
+
+    def _sources(self, query: SourceQuery) -> SourceAnswer:
+        """One event source on a page, so that agents have to turn pages."""
+        left = sorted(id for id in self.sources if query.after is None or id > query.after)
+        answer = SourceAnswer(items=[], unchanged=[], next=left[0] if len(left) > 1 else None)
+        for id in left[:1]:
+            if query.stamps.get(str(id)) == self.sources[id].stamp:
+                answer.unchanged.append(id)
+            else:
+                answer.items.append(self.sources[id])
+        return answer
 
     def _digest(self, after: str) -> Digest:
         names = sorted(name for name in self.items if name > after)

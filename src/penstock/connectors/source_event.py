@@ -6,18 +6,25 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 from uuid import UUID
 
+import msgspec
+
 from penstock.connectors.source import Finding, SourceKind
 from penstock.protocol.cloudevent import CloudEvent
+
+LARGEST = 1 << 20
+"""Bytes that an event may have."""
+OMITTED = "omittedbytes"
 
 
 def event_of(finding: Finding, use: SourceKind, name: str, id: UUID, place: str, now: datetime) -> CloudEvent:
     """name, id: the event source's. place: where it runs, such as an agent's id.
 
-    The same finding makes an event with the same id each time. Raises Invalid when the finding makes no CloudEvent.
+    The same finding makes an event with the same id each time. One that would be too large comes without its data; the
+    attribute `omittedbytes` tells how large it was. Raises Invalid when the finding makes no CloudEvent.
     """
     binary = isinstance(finding.data, bytes)
     moment = (finding.time or now).astimezone(UTC)
-    return CloudEvent.from_value(
+    event = CloudEvent.from_value(
         {
             "specversion": "1.0",
             "id": _event_id(id, "" if use.shared else place, finding.key),
@@ -30,6 +37,10 @@ def event_of(finding: Finding, use: SourceKind, name: str, id: UUID, place: str,
             "data_base64": b64encode(finding.data).decode() if binary else None,
         }
     )
+    size = len(event.to_json())
+    if size <= LARGEST:
+        return event
+    return msgspec.structs.replace(event, data=None, data_base64=None, extensions={OMITTED: size})
 
 
 def default_source(name: str) -> str:

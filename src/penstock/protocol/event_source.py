@@ -77,15 +77,20 @@ class SourceItem(Wire):
 
 
 class SourceQuery(Wire):
-    """Asks for all event sources of this agent, in the order of their ids after `after`."""
+    """Asks for all event sources of this agent, in the order of their ids after `after`.
+
+    stamps: of those that the agent has; it needs no items for them.
+    """
 
     after: UUID | None = None
+    stamps: dict[str, str] = {}
 
 
 class SourceAnswer(Wire):
-    """One page. next: what to pass as `after`; None when it is the last."""
+    """One page. unchanged: those whose stamps the agent has. next: what to pass as `after`; None on the last one."""
 
     items: list[SourceItem]
+    unchanged: list[UUID] = []
     next: UUID | None = None
 
 

@@ -1,13 +1,14 @@
 """What the agent keeps of event sources: the item, how far it has read, and how it stands."""
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import msgspec
 import structlog
 
-from penstock.agent.database import Database
+from penstock.agent.database import Database, Work
 from penstock.agent.entries import Channel, Entry, event_entry, insert_entries, source_entry
 from penstock.agent.outbox import Outbox
 from penstock.connectors.source import Position
@@ -61,9 +62,10 @@ class SourceBook:
             insert_entries(connection, entries)
             connection.execute("UPDATE sources SET position = ? WHERE id = ?", (body, str(self._id)))
 
-        await self._database.run(write)
-        self._position = position
-        self._outbox.stored(Channel.EVENTS, len(entries))
+        def written() -> None:
+            self._position = position
+
+        await self._write(write, len(entries), written)
 
     async def note(self, status: EventSourceStatus) -> None:
         entry = source_entry(SourceState(source_id=self._id, status=status))
@@ -72,9 +74,22 @@ class SourceBook:
             insert_entries(connection, [entry])
             connection.execute("UPDATE sources SET status = ? WHERE id = ?", (encode(status), str(self._id)))
 
-        await self._database.run(write)
-        self._status = status
-        self._outbox.stored(Channel.EVENTS, 1)
+        def written() -> None:
+            self._status = status
+
+        await self._write(write, 1, written)
+
+    async def _write(self, work: Work[None], entries: int, written: Callable[[], None]) -> None:
+        """Returns once it is on disk. Whoever is cancelled meanwhile finds here, too, what reached the disk."""
+
+        def settle(job: "asyncio.Future[None]") -> None:
+            if not job.cancelled() and job.exception() is None:
+                written()
+                self._outbox.stored(Channel.EVENTS, entries)
+
+        job = self._database.post(work)
+        job.add_done_callback(settle)
+        await asyncio.shield(job)
 
     async def forget(self, clock: Clock) -> None:
         """The source is gone: nothing of it is left here but its last report."""

@@ -56,19 +56,22 @@ class SourceReconciler:
         self._noticed.clear()
 
     async def _compare(self) -> None:
-        wanted = {} if self._access.deprecated else await self._wanted()
-        for id in self._keeper.known - wanted.keys():
+        changed, unchanged = ([], set()) if self._access.deprecated else await self._wanted()
+        for id in self._keeper.known - unchanged - {item.id for item in changed}:
             await self._keeper.remove(id)
-        for id, item in wanted.items():
-            if self._keeper.stamps.get(id) != item.stamp:
-                await self._keeper.apply(item)
+        for item in changed:
+            await self._keeper.apply(item)
 
-    async def _wanted(self) -> dict[UUID, SourceItem]:
-        wanted: dict[UUID, SourceItem] = {}
-        after: UUID | None = None
+    async def _wanted(self) -> tuple[list[SourceItem], set[UUID]]:
+        """The event sources that are new or have changed, and those that stay as they are."""
+        stamps = {str(id): stamp for id, stamp in self._keeper.stamps.items()}
+        changed: list[SourceItem] = []
+        unchanged: set[UUID] = set()
+        query = SourceQuery(stamps=stamps)
         while True:
-            page = await self._uplink.ask(subjects.SOURCES, SourceQuery(after=after), SourceAnswer)
-            wanted.update((item.id, item) for item in page.items)
+            page = await self._uplink.ask(subjects.SOURCES, query, SourceAnswer)
+            changed += page.items
+            unchanged.update(page.unchanged)
             if page.next is None:
-                return wanted
-            after = page.next
+                return changed, unchanged
+            query = SourceQuery(after=page.next, stamps=stamps)

@@ -58,19 +58,22 @@ class AgentSources:
 
     async def answer(self, agent_id: UUID, query: SourceQuery) -> SourceAnswer:
         """A page of the agent's event sources, with the secrets in their configurations."""
-        items: list[SourceItem] = []
+        answer = SourceAnswer(items=[], unchanged=[])
         room = _BYTES
         for instance in await self.of(agent_id):
             if query.after is not None and instance.key <= query.after:
                 continue
-            item = await self._item(instance)
-            if item is None:
-                continue
-            room -= len(encode(item))
-            if room < 0 and items:
-                return SourceAnswer(items=items, next=items[-1].id)
-            items.append(item)
-        return SourceAnswer(items=items)
+            if query.stamps.get(str(instance.key)) == instance.stamp and await self._is_known(instance):
+                answer.unchanged.append(instance.key)
+            elif (item := await self._item(instance)) is not None:
+                room -= len(encode(item))
+                if room < 0 and answer.items:
+                    break
+                answer.items.append(item)
+            answer.next = instance.key
+        else:
+            answer.next = None
+        return answer
 
     async def variables(self, agent_id: UUID, query: VariableQuery) -> VariableAnswer:
         """Values of those variables asked for that the agent's event sources refer to."""
@@ -91,6 +94,14 @@ class AgentSources:
             if instance.id == id and (item := await self._item(instance)) is not None:
                 return _shown(item)
         raise NotFound.of("event source", id)
+
+    async def _is_known(self, instance: SourceInstance) -> bool:
+        """Whether its kind is still there."""
+        try:
+            await self._kinds.source(instance.type, instance.version)
+        except Invalid:
+            return False
+        return True
 
     async def _item(self, instance: SourceInstance) -> SourceItem | None:
         """None, logged, for one that cannot be run: its kind is gone, or its secrets cannot be read."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import structlog
 
+from penstock.areas.eventsources.metrics import PUBLISHED, REPEATED
 from penstock.areas.eventsources.stored import TAKEN_EVENTS, TakenEvent
 from penstock.areas.eventsources.streams import SourceStreams, stream_of, subject_of
 from penstock.bus.bus import Bus
@@ -53,12 +54,14 @@ class SourceEvents:
 
     async def _publish(self, events: Sequence[CloudEvent], source: str | None, channels: Sequence[str] | None) -> None:
         fresh = await self._fresh(events)
+        REPEATED.inc(len(events) - len(fresh))
         if not fresh:
             return
         await self._publisher.publish(fresh, channels=channels)
         if source is not None:
             await self._copy(fresh, source)
         now = self._clock.now()
+        PUBLISHED.inc(len(fresh))
         await self._store.commit([Append(TAKEN_EVENTS, [TakenEvent(id=event.key, at=now) for event in fresh])])
 
     async def _fresh(self, events: Sequence[CloudEvent]) -> list[CloudEvent]:
