@@ -75,7 +75,8 @@ class SourceTracking(Entity):
 class StoredTrigger(Entity):
     """A trigger. Secrets are masked here and sealed beside it.
 
-    references: variables in the configuration, secrets included. stamp: differs whenever it is another one to run.
+    polling: it is due again and again; otherwise it listens. references: variables in the configuration, secrets
+    included. stamp: differs whenever it is another one to run.
     """
 
     type: str
@@ -84,6 +85,7 @@ class StoredTrigger(Entity):
     frequency: Duration | None = None
     cron: str | None = None
     channel: str | None = None
+    polling: bool = True
     references: list[str] = []
     stamp: str = ""
 

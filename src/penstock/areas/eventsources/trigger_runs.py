@@ -16,7 +16,6 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from penstock.areas.eventsources.configured import Configured
 from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.eventsources.source_events import SourceEvents
 from penstock.areas.eventsources.stored import TRIGGER_RUNS, TRIGGERS, StoredTrigger, TriggerRun
@@ -31,7 +30,7 @@ from penstock.connectors.resolution import Secrets, resolved
 from penstock.connectors.source import SourceKind
 from penstock.connectors.source_runner import Place, SourceRunner
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid, NotFound
+from penstock.kernel.errors import NotFound
 from penstock.resource.ports import Variables
 from penstock.store.store import Store, decode
 
@@ -96,11 +95,10 @@ class TriggerRuns:
     async def _put_again(self, run: TriggerRun) -> None:
         try:
             trigger = await self._triggers.get(run.key)
-            configured = await self._triggers.configured(trigger)
-        except (NotFound, Invalid):
-            return  # removed, or its kind is gone
+        except NotFound:
+            return
         log.warning("trigger was left alone and is scheduled again", trigger=trigger.name)
-        await self._schedule.put(trigger, polling=configured.kind.requires_polling, due=self._clock.now())
+        await self._schedule.put(trigger, self._clock.now())
 
     async def _unless(self, hint: asyncio.Event, id: UUID, stamp: str, work: Coroutine[Any, Any, None]) -> None:
         """Works until the trigger is another one, which is looked for at each hint."""
@@ -169,20 +167,13 @@ class TriggerRuns:
             return await self._built(trigger, secrets)
 
         runner = SourceRunner(trigger.name, trigger.key, build, book, self._place)
-        configured = await self._kind(trigger)
-        if configured is not None and not configured.kind.requires_polling:
+        if not trigger.polling:
             await runner.listen_on()
         due = book.run.next_due or self._clock.now()
         wait = await runner.poll(due)
         next_due = self._next_due(trigger, due, wait)
         await book.finish(message, next_due)
         await self._put_next(trigger, next_due)
-
-    async def _kind(self, trigger: StoredTrigger) -> Configured | None:
-        try:
-            return await self._triggers.configured(trigger)
-        except Invalid:
-            return None  # running it will say so
 
     async def _built(self, trigger: StoredTrigger, secrets: Secrets) -> SourceKind:
         configured = await self._triggers.configured(trigger)
@@ -198,8 +189,5 @@ class TriggerRuns:
         return max(following, now + timedelta(seconds=wait)) if following is not None and wait else following
 
     async def _put_next(self, trigger: StoredTrigger, next_due: datetime | None) -> None:
-        if next_due is None:
-            return  # a cron expression that is never due again
-        configured = await self._kind(trigger)
-        polls = configured is None or configured.kind.requires_polling
-        await self._schedule.put(trigger, polling=polls, due=next_due)
+        if next_due is not None:  # else its cron expression is never due again
+            await self._schedule.put(trigger, next_due)

@@ -30,9 +30,9 @@ class TriggerSchedule:
     def __init__(self, bus: Bus) -> None:
         self._due = Due(bus)
 
-    async def put(self, trigger: StoredTrigger, *, polling: bool, due: datetime) -> None:
-        """The trigger is due then, and not when it was before. polling: it does not listen."""
-        topic = POLLING if polling else LISTENING
+    async def put(self, trigger: StoredTrigger, due: datetime) -> None:
+        """The trigger is due then, and not when it was before."""
+        topic = POLLING if trigger.polling else LISTENING
         message = DueTrigger(id=trigger.key, stamp=trigger.stamp)
         await self._due.schedule(_key(trigger.key), due, topic, encode(message))
 
