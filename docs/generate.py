@@ -84,12 +84,15 @@ def _kind(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def cli_reference(group: click.Group) -> str:
-    """Each command as `--help` shows it."""
+    """Each command, and those of its groups, as `--help` shows it."""
     context = click.Context(group, info_name="penstock", terminal_width=100)
-    pages = [f"## penstock\n\n```text\n{group.get_help(context)}\n```\n"]
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if command is not None:
-            inner = click.Context(command, info_name=name, parent=context, terminal_width=100)
-            pages.append(f"## penstock {name}\n\n```text\n{command.get_help(inner)}\n```\n")
-    return f"{_NOTE}\n# Command line\n\n" + "\n".join(pages)
+    return f"{_NOTE}\n# Command line\n\n" + "\n".join(_command(group, context))
+
+
+def _command(command: click.Command, context: click.Context) -> list[str]:
+    pages = [f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"]
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        if inner is not None:
+            pages += _command(inner, click.Context(inner, info_name=name, parent=context, terminal_width=100))
+    return pages
