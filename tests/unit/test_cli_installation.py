@@ -172,6 +172,12 @@ def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         pass
 
 
+def test_a_data_folder_that_others_could_change_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.raises(click.ClickException, match="written by everybody"), folder_lock(tmp_path, ""):
+        pass
+
+
 # Logs of processes
 
 

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import click
 
+from penstock.kernel.ownership import exposure
+
 
 @contextmanager
 def folder_lock(folder: Path, address: str) -> Iterator[None]:
-    """Holds the folder until the context, or the process, ends. Raises click.ClickException when another holds it."""
+    """Holds the folder until the context, or the process, ends.
+
+    Raises click.ClickException when another holds it, or others could change what it holds.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if problem := exposure(folder.stat(), os.geteuid()):
+            raise click.ClickException(f"the data folder {folder} {problem}.")
         lock = (folder / "up.lock").open("a+")
     except OSError as error:
         raise click.ClickException(f"the data folder {folder} cannot be used: {error.strerror}") from None

@@ -1,5 +1,6 @@
 """The only wiring: opens the parts that the settings name and builds the areas on them."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from penstock.bus.bus import Bus
 from penstock.bus.credentials import BusKeys
 from penstock.bus.embedded import EmbeddedServer
 from penstock.kernel.clock import Clock, SystemClock
-from penstock.kernel.errors import naming_files
+from penstock.kernel.errors import Invalid, naming_files
+from penstock.kernel.ownership import exposure
 from penstock.protocol.signature import Signer
 from penstock.resource.area import Area, Stopping, Worker
 from penstock.resource.audit import ENTITY_EVENTS
@@ -75,6 +77,8 @@ async def open_platform(
 async def _open(settings: ServerSettings, clock: Clock, progress: Progress, stack: AsyncExitStack) -> Platform:
     areas = find_areas()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if problem := exposure(settings.folder.stat(), os.geteuid()):
+        raise Invalid.one("PENSTOCK_DATA", f"{settings.folder} {problem}")
     progress("opening the database")
     store = store_for(settings.store_address, clock)
     journals = [ENTITY_EVENTS, *(journal for area in areas for journal in area.journals)]
