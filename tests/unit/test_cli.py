@@ -1,5 +1,6 @@
 """The command line without a server."""
 
+import asyncio
 import socket
 import subprocess
 import sys
@@ -92,6 +93,10 @@ async def test_each_shell_gets_its_completion_script(terminal: Terminal, shell: 
         (["get", "xyzzy"], "there is no kind 'xyzzy'; there are agents,"),
         (["apply"], "Missing option '-f'"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
+        (["get", "agents", "--url", "nonsense"], "'nonsense' is not the address of a server"),
+        (["get", "agents", "--url", "http://[::1"], "is not the address of a server"),
+        (["stream", "x", "--url", "ftp://x"], "'ftp://x' is not the address of a server"),
+        (["login"], "--password-stdin or PENSTOCK_PASSWORD"),
     ],
 )
 async def test_wrong_usage_is_explained_with_what_was_meant(
@@ -107,6 +112,27 @@ async def test_an_unreachable_server_is_named_with_how_to_start_it(terminal: Ter
     assert ended.code == 3
     assert "no server answers at http://127.0.0.1:" in ended.err
     assert "penstock up" in ended.err
+
+
+@pytest.mark.parametrize("arguments", [["get", "agents"], ["get", "variables", "x", "-o", "json"]])
+async def test_a_server_that_is_another_program_is_told(terminal: Terminal, arguments: list[str]) -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\nConnection: close\r\n\r\n<html>Hi</html>")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        ended = await terminal.run(*arguments, PENSTOCK_API_KEY="pk_any", PENSTOCK_URL=address)
+    assert ended.code == 1
+    assert f"{address} does not answer as a Penstock server does" in ended.err
+
+
+async def test_the_password_of_standard_input_is_not_taken_for_the_user_name(terminal: Terminal) -> None:
+    ended = await terminal.run("login", "--password-stdin", given="secret\n")
+    assert ended.code == 3
+    assert "no server answers" in ended.err
 
 
 async def test_who_is_not_signed_in_is_told_how(terminal: Terminal) -> None:

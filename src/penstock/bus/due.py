@@ -17,8 +17,6 @@ from penstock.kernel.errors import NotFound
 STREAM = "due"
 _AT = "due.at"
 _NOW = "due.now"
-_SCHEDULER = "Nats-Scheduler"
-_OF_THE_SCHEDULE = (_SCHEDULER, "Nats-Schedule-Next")
 
 
 class Due:

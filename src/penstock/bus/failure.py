@@ -4,20 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from penstock.kernel.errors import (
-    FieldError,
-    Forbidden,
-    Invalid,
-    NameTaken,
-    NotFound,
-    PenstockError,
-    Stale,
-    TooLarge,
-    TooManyRequests,
-    Unauthenticated,
-    Unavailable,
-    UnsupportedMedia,
-)
+from penstock.kernel.errors import TOLD, Invalid, NotFound, PenstockError, Stale, TooLarge, Unavailable
 
 _CODE = "Penstock-Error"
 _DETAIL = "Penstock-Error-Detail"
@@ -45,24 +32,8 @@ def refusal(error: ApiError) -> PenstockError:
     if error.code == 404:
         return NotFound(error.description)
     if error.code == 400:
-        return Invalid([FieldError("", error.description)])
+        return Invalid.one("", error.description)
     return Unavailable(f"The bus refuses: {error.description}")
-
-
-_BY_CODE: dict[str, type[PenstockError]] = {
-    kind.code: kind
-    for kind in (
-        Forbidden,
-        NameTaken,
-        NotFound,
-        Stale,
-        TooLarge,
-        TooManyRequests,
-        Unauthenticated,
-        Unavailable,
-        UnsupportedMedia,
-    )
-}
 
 
 def error_headers(error: PenstockError) -> dict[str, str]:
@@ -76,6 +47,5 @@ def error_from(headers: Mapping[str, str]) -> PenstockError | None:
     if code is None:
         return None
     detail = headers.get(_DETAIL, "")
-    if code == Invalid.code:
-        return Invalid([FieldError("", detail)])
-    return _BY_CODE.get(code, PenstockError)(detail)
+    kind = TOLD.get(code, PenstockError)
+    return Invalid.one("", detail) if issubclass(kind, Invalid) else kind(detail)

@@ -26,7 +26,7 @@ from penstock.client.model import (
     ReindexProgress,
     StreamMessage,
 )
-from penstock.client.problem import Unreachable, error_of
+from penstock.client.problem import Unreachable, decoded, error_of
 from penstock.client.session import Session
 from penstock.client.target import Target
 from penstock.kernel.errors import PenstockError, Unavailable
@@ -74,7 +74,7 @@ class Client:
         """Signs in; the session is not stored."""
         with self._reaching():
             answer = self._http.send(login_request(self.address, username, password), auth=None)
-        result = _decoded(answer, LoginResult)
+        result = decoded(answer, LoginResult)
         return Session(username, result.token, result.refresh_token)
 
     def apply(self, text: str) -> None:
@@ -83,13 +83,13 @@ class Client:
 
     def plan(self, text: str) -> list[PlannedChange]:
         """What applying the documents would do."""
-        return _decoded(self._send("POST", "/configuration/plan", text), list[PlannedChange])
+        return decoded(self._send("POST", "/configuration/plan", text), list[PlannedChange])
 
     def invite(self, pool: str) -> Invitation:
         """Lets one more agent register, into the pool."""
         with self._reaching():
             answer = self._http.post("/agents/create", json=pool)
-        return _decoded(answer, Invitation)
+        return decoded(answer, Invitation)
 
     def rehandle(self, webhook: str, message: str) -> None:
         """Publishes a request that a webhook received again."""
@@ -103,7 +103,7 @@ class Client:
         """Publishes a CloudEvent, an array of them, or data, in JSON; gives their ids once they are stored."""
         with self._reaching():
             answer = self._http.post("/api/EventHub/Publish", content=body, headers={"Content-Type": JSON})
-        return _decoded(answer, PublishedEvents).ids
+        return decoded(answer, PublishedEvents).ids
 
     def replay_dead_letters(self, channel: str, sequences: range) -> int:
         """Has dead letters of a channel delivered again; gives how many there were among the sequences."""
@@ -115,18 +115,18 @@ class Client:
 
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""
-        return _decoded(self._get(path, query), Any)
+        return decoded(self._get(path, query), Any)
 
     def logs(self, flow: str, count: int) -> list[LogMessage]:
         """The newest lines of a flow, oldest of them first."""
         path = f"/integrations/flows/{quote(flow, safe='')}/logs"
-        lines = _decoded(self._get(path, {"count": count}), list[LogMessage])
+        lines = decoded(self._get(path, {"count": count}), list[LogMessage])
         return sorted(lines, key=lambda line: (line.time_stamp, line.id))
 
     def messages(self, stream: str, count: int) -> list[StreamMessage]:
         """The newest messages of a stream, oldest of them first."""
         answer = self._get(f"{_stream_path(stream)}/messages", {"Count": count})
-        return sorted(_decoded(answer, list[StreamMessage]), key=lambda message: message.sequence)
+        return sorted(decoded(answer, list[StreamMessage]), key=lambda message: message.sequence)
 
     def follow(
         self, stream: str, after: int | None = None, on_gap: Callable[[PenstockError], None] = lambda _: None
@@ -167,7 +167,7 @@ class Client:
         while not complete:
             with self._reaching():
                 answer = self._http.request(method, path, params=query, timeout=_LONG_WORK)
-            counted = _decoded(answer, DeadLetterCount)
+            counted = decoded(answer, DeadLetterCount)
             done, complete = done + counted.count, counted.complete
         return done
 
@@ -204,12 +204,6 @@ class Client:
             yield
         except httpx.TransportError as error:
             raise Unreachable(self.address, str(error)) from None
-
-
-def _decoded(answer: httpx.Response, wanted: type[T]) -> T:
-    if answer.is_error:
-        raise error_of(answer)
-    return msgspec.json.decode(answer.content, type=wanted)
 
 
 def _dead_letter_path(channel: str) -> str:

@@ -6,14 +6,13 @@ import httpx
 import msgspec
 
 from penstock.client.model import LoginResult
-from penstock.client.problem import error_of
+from penstock.client.problem import decoded
 from penstock.client.session import Session, SessionFile
 from penstock.kernel.errors import Unauthenticated
 
 LOGIN = "/identity/login/username"
 REFRESH = "/identity/login/refresh"
 _UNAUTHORIZED = 401
-_ERRORS = 400
 
 Flow = Generator[httpx.Request, httpx.Response, None]
 
@@ -99,6 +98,4 @@ def _bearing(request: httpx.Request, token: str) -> httpx.Request:
 
 def _login_result(answer: httpx.Response) -> LoginResult:
     answer.read()
-    if answer.status_code >= _ERRORS:
-        raise error_of(answer)
-    return msgspec.json.decode(answer.content, type=LoginResult)
+    return decoded(answer, LoginResult)

@@ -1,22 +1,13 @@
 """Answers that are errors, as exceptions of the one error family."""
 
+from typing import TypeVar
+
 import httpx
 import msgspec
 
-from penstock.kernel.errors import (
-    FieldError,
-    Forbidden,
-    Invalid,
-    NameTaken,
-    NotFound,
-    PenstockError,
-    Stale,
-    TooLarge,
-    TooManyRequests,
-    Unauthenticated,
-    Unavailable,
-    UnsupportedMedia,
-)
+from penstock.kernel.errors import TOLD, FieldError, Invalid, PenstockError, TooManyRequests, Unavailable
+
+T = TypeVar("T")
 
 
 class Unreachable(PenstockError):
@@ -28,6 +19,19 @@ class Unreachable(PenstockError):
     def __init__(self, address: str, reason: str = "") -> None:
         super().__init__(f"no server answers at {address}" + (f" ({reason})" if reason else ""))
         self.address = address
+
+
+class NotPenstock(PenstockError):
+    """Something answers at the address, but not as a Penstock server does."""
+
+    code = "not-penstock"
+    title = "The answer is not that of a Penstock server"
+
+    def __init__(self, answer: httpx.Response) -> None:
+        url = answer.request.url
+        super().__init__(
+            f"{url.scheme}://{url.netloc.decode()} does not answer as a Penstock server does"
+        )
 
 
 class _Field(msgspec.Struct):
@@ -44,25 +48,35 @@ class _Problem(msgspec.Struct):
     errors: list[_Field] = []
 
 
-_BY_STATUS: dict[int, type[PenstockError]] = {
-    400: Invalid,
-    401: Unauthenticated,
-    403: Forbidden,
-    404: NotFound,
-    409: NameTaken,
-    412: Stale,
-    413: TooLarge,
-    415: UnsupportedMedia,
-    429: TooManyRequests,
-    503: Unavailable,
+# Some statuses come without a body that has the code.
+_CODES = {
+    400: "invalid",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not-found",
+    409: "name-taken",
+    412: "stale",
+    413: "too-large",
+    415: "unsupported-media-type",
+    429: "too-many-requests",
+    503: "unavailable",
 }
-_BY_CODE = {kind.code: kind for kind in _BY_STATUS.values()}
+
+
+def decoded(answer: httpx.Response, wanted: type[T]) -> T:
+    """The answer's JSON as the type; the body must have been read. Raises what the server told, or NotPenstock."""
+    if answer.is_error:
+        raise error_of(answer)
+    try:
+        return msgspec.json.decode(answer.content, type=wanted)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise NotPenstock(answer) from None
 
 
 def error_of(answer: httpx.Response) -> PenstockError:
     """What an answer of 400 or above says; its body must have been read."""
     problem = _problem(answer)
-    kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(answer.status_code, PenstockError)
+    kind = TOLD.get(problem.code) or TOLD.get(_CODES.get(answer.status_code, ""), PenstockError)
     told = problem.detail or problem.title or f"the server answers {answer.status_code} {answer.reason_phrase}"
     if issubclass(kind, Invalid):
         return kind([FieldError(each.field, each.message) for each in problem.errors], told)

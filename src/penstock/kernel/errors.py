@@ -1,6 +1,6 @@
 """The one error family. Each has a stable code; only the HTTP edge knows statuses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import ClassVar
@@ -133,6 +133,24 @@ class UnusableFile(PenstockError):
 
     code = "unusable-file"
     title = "A file cannot be used"
+
+
+TOLD: Mapping[str, type[PenstockError]] = {
+    kind.code: kind
+    for kind in (
+        Invalid,
+        Unauthenticated,
+        Forbidden,
+        NotFound,
+        NameTaken,
+        Stale,
+        TooLarge,
+        UnsupportedMedia,
+        TooManyRequests,
+        Unavailable,
+    )
+}
+"""The errors that cross the network, by their codes."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from uuid import UUID
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.entity import Entity
-from penstock.kernel.errors import Invalid, NotFound, Stale
+from penstock.kernel.errors import NotFound, Stale
 from penstock.resource.answer import Encoded
 from penstock.resource.audit import audit
 from penstock.resource.changes import Changes
@@ -157,11 +157,6 @@ class Resource(Generic[E]):
     def label(self, entity: E) -> str:
         """What the entity is called in messages and notices."""
         return str(getattr(entity, self._label, None) or entity.key)
-
-    def check_id(self, entity: E, id: UUID) -> None:
-        """Raises Invalid when a body names another id than the path."""
-        if entity.id is not None and entity.id != id:
-            raise Invalid.one("Id", "must agree with the id in the path")
 
     async def _documents(self, where: Sequence[Where]) -> Sequence[Document]:
         return await self._store.list(self.collection, where, limit=_ALL)
