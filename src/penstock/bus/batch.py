@@ -131,7 +131,7 @@ class _Entry:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = [message if message.message_id else _with_id(message) for message in messages]
-        self.size = sum(_size(message) for message in messages)
+        self.size = sum(map(_size, messages))
         self.woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.done = False
         self._outcome: list[Ack] | PenstockError = []
@@ -205,7 +205,10 @@ def _batches(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
 
 
 def _size(message: Message) -> int:
-    return len(message.body) + sum(len(name) + len(value) for name, value in (message.headers or NO_HEADERS).items())
+    size = len(message.body)
+    for name, value in (message.headers or NO_HEADERS).items():
+        size += len(name) + len(value)
+    return size
 
 
 def _with_id(message: Message) -> Message:

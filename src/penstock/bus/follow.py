@@ -55,9 +55,11 @@ class Feed(AsyncIterator[Delivered]):
         """Raises NotFound when the stream is deleted."""
         return await self._follower.next()
 
-    async def batch(self, most: int) -> list[Delivered]:
-        """The next message with up to `most` - 1 that have come behind it. Raises NotFound."""
+    async def batch(self, most: int, linger: float = 0.0) -> list[Delivered]:
+        """The next message with up to `most` - 1 that come behind it within `linger` seconds. Raises NotFound."""
         messages = [await self._follower.next()]
+        if linger and self._follower.waiting < most - 1:
+            await asyncio.sleep(linger)
         while len(messages) < most and (message := self._follower.arrived()) is not None:
             messages.append(message)
         return messages
@@ -110,6 +112,11 @@ class _Follower:
         self._arrived: asyncio.Queue[Msg | PenstockError] = asyncio.Queue()
         self._waiting = 0
         self._pull: Pull | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many messages have arrived and were not asked for yet."""
+        return self._waiting
 
     async def begin(self) -> None:
         created = await self._create()

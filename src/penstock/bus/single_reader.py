@@ -34,12 +34,15 @@ class SingleReader:
         self._seat = Seat(bus, name)
         self._position = 0
 
-    async def run(self, handle: BatchHandler, *, batch: int = 500) -> None:
-        """Reads until cancelled. Raises NotFound without the stream."""
+    async def run(self, handle: BatchHandler, *, batch: int = 500, linger: float = 0.0) -> None:
+        """Reads until cancelled. Raises NotFound without the stream.
+
+        linger: seconds that a batch which is not full waits for more, where that is cheaper than being quick.
+        """
         while True:
             try:
                 self._position = await self._within(await self._seat.take())
-                await self._read(handle, batch)
+                await self._read(handle, batch, linger)
             except SeatLost:
                 _log.info("another replica reads on", stream=self._stream)
             except Unavailable as error:
@@ -54,20 +57,20 @@ class SingleReader:
             return 0
         return position
 
-    async def _read(self, handle: BatchHandler, batch: int) -> None:
+    async def _read(self, handle: BatchHandler, batch: int, linger: float) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._record())
-                group.create_task(self._handle_all(handle, batch))
+                group.create_task(self._handle_all(handle, batch, linger))
         except* (SeatLost, PenstockError) as errors:
             raise errors.exceptions[0] from None
         finally:
             await self._seat.leave(self._position)
 
-    async def _handle_all(self, handle: BatchHandler, batch: int) -> None:
+    async def _handle_all(self, handle: BatchHandler, batch: int, linger: float) -> None:
         async with follow(self._bus, self._stream, Start(after=self._position), ahead=2 * batch) as feed:
             while True:
-                messages = await feed.batch(batch)
+                messages = await feed.batch(batch, linger)
                 await self._handle(handle, messages)
                 self._position = messages[-1].sequence
 

@@ -8,14 +8,14 @@ from penstock.areas.eventing.routing_table import RoutingTable
 from penstock.areas.eventing.stored import CHANNELS, DEFINITIONS, SUBSCRIPTIONS
 from penstock.areas.eventing.streams import EventStreams
 from penstock.bus.bus import Bus
-from penstock.bus.consumer import Consumer, ConsumerSpec
 from penstock.bus.single_reader import SingleReader
 from penstock.kernel.clock import Clock
 from penstock.protocol.event_streams import EVENTS
 from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
 
-_HISTORY_BATCH = 250
+# One commit of the database for all events of a moment.
+_HISTORY_LINGER = 0.1
 
 
 class EventRouting(Worker):
@@ -32,7 +32,7 @@ class EventRouting(Worker):
 
 
 class HistoryWriting(Worker):
-    """Writes accepted events to the history; the replicas share the work."""
+    """Writes accepted events to the history, on one replica at a time."""
 
     def __init__(self, bus: Bus, streams: EventStreams, history: EventHistory) -> None:
         self._bus = bus
@@ -41,8 +41,7 @@ class HistoryWriting(Worker):
 
     async def run(self) -> None:
         await self._streams.ensure_events()
-        spec = ConsumerSpec(stream=EVENTS, name="event-history")
-        await Consumer(self._bus, spec).run_batches(self._history.take, batch=_HISTORY_BATCH)
+        await SingleReader(self._bus, EVENTS, "event-history").run(self._history.take, linger=_HISTORY_LINGER)
 
 
 class TableRefresh(Worker):
