@@ -168,6 +168,18 @@ async def test_a_cron_expression_beats_a_frequency(application: Application, cha
     assert second == Cron.parse("*/2 * * * * ?").next_after(first, UTC)
 
 
+async def test_what_changes_before_the_first_due_time_is_found_then(
+    application: Application, channel: str, sink: HttpSink
+) -> None:
+    sink.answer = lambda request: Reply(200, {}, b"1")
+    answer = await post_trigger(application, "http-poll", channel, CronExpression="*/3 * * * * ?", url=sink.url)
+    await stands(application, answer.json(), "Started")
+    sink.answer = lambda request: Reply(200, {}, b"2")
+    [event] = await routed(application, channel, 1)
+    await remove_trigger(application, answer.json())
+    assert event["data_base64"] == "Mg=="
+
+
 async def test_runs_never_overlap_and_due_times_that_pass_meanwhile_are_left_out(
     application: Application, channel: str
 ) -> None:

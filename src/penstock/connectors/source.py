@@ -61,12 +61,14 @@ class SourceKind(Kind, frozen=True):
     """A kind of event source; one file in `sources/` each. The fields here are common to all kinds.
 
     requires_polling: it is asked again and again, by a frequency or a cron expression, instead of listening.
+    stateful: it reads on from a position, which is taken when it begins, also when it is not due yet.
     shared: whoever runs it sees the same, so that an event has the same id wherever it was found. Otherwise what
         is found in one place is another event than what is found in another.
     on_servers: it may run on a server, too, and not only on agents.
     """
 
     requires_polling: ClassVar[bool] = False
+    stateful: ClassVar[bool] = False
     shared: ClassVar[bool] = False
     on_servers: ClassVar[bool] = True
 

@@ -123,10 +123,11 @@ class SourceRunner:
 
     async def _poll_on(self, cadence: Cadence) -> None:
         clock, pause = self._place.clock, self._place.pause
-        while await self._prepared() is None:
+        while (use := await self._prepared()) is None:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        due: datetime | None = cadence.next_due(self._now(), self._now()) if cadence.cron else self._now()
+        at_once = cadence.cron is None or (use.stateful and self._position(use) is None)
+        due: datetime | None = self._now() if at_once else cadence.next_due(self._now(), self._now())
         while due is not None:
             await clock.sleep_until(due)
             wait = await self.poll(due)

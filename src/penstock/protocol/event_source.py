@@ -67,6 +67,7 @@ class SourceItem(Wire):
     version: str
     configuration: str
     requires_polling: bool
+    stateful: bool = False
     shared: bool
     has_secrets: bool = False
     frequency: Duration | None = None

@@ -50,6 +50,7 @@ class SourceBuilder:
             description="",
             schema=item.schema or "{}",
             requires_polling=item.requires_polling,
+            stateful=item.stateful,
             shared=item.shared,
         )
         package = Package(item.package.name, item.package.version)

@@ -120,6 +120,7 @@ class AgentSources:
             version=instance.version,
             configuration=encode(configured.opened()).decode(),
             requires_polling=configured.kind.requires_polling,
+            stateful=configured.kind.stateful,
             shared=configured.kind.shared,
             has_secrets=bool(configured.secrets),
             frequency=instance.frequency,

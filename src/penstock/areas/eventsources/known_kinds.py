@@ -93,6 +93,7 @@ def described(family: Family, registered: Registered) -> DescribedKind:
         description=kind.description(),
         schema=encode(kind.schema()).decode(),
         requires_polling=getattr(kind, "requires_polling", False),
+        stateful=getattr(kind, "stateful", False),
         shared=getattr(kind, "shared", False),
         on_servers=getattr(kind, "on_servers", True),
     )

@@ -15,6 +15,7 @@ from penstock.connectors import source_status
 from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.cadence import Cadence, cadence_errors
 from penstock.connectors.registry import configuration_object
+from penstock.connectors.source import SourceKind
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NotFound, Stale
@@ -107,7 +108,7 @@ class TriggerService:
             stored, writes = self._triggers.plan_create(msgspec.structs.replace(trigger, id=id), actor, seal)
         else:
             stored, writes = self._triggers.plan_replace(trigger, before, actor, sealed=seal)
-        run, write = await self._plan_run(stored)
+        run, write = await self._plan_run(stored, configured.kind)
         await self._triggers.commit([*writes, write], stored)
         if run.next_due is not None:
             await self._schedule.put(stored, run.next_due)
@@ -140,10 +141,10 @@ class TriggerService:
         except Invalid:
             return None  # its kind is gone: its secrets cannot be told from the rest
 
-    async def _plan_run(self, trigger: StoredTrigger) -> tuple[TriggerRun, Write]:
+    async def _plan_run(self, trigger: StoredTrigger, kind: type[SourceKind]) -> tuple[TriggerRun, Write]:
         """The document of a trigger that is new or has changed. Its position and whoever is at it stay."""
         now = self._clock.now()
-        due = self._first_due(trigger, now)
+        due = self._first_due(trigger, kind, now)
         document = await self._store.get(TRIGGER_RUNS, trigger.key)
         if document is None:
             new = TriggerRun(
@@ -165,8 +166,9 @@ class TriggerService:
         )
         return run, Replace(TRIGGER_RUNS, trigger.key, run.e_tag or "", run, now, expected=document.e_tag)
 
-    def _first_due(self, trigger: StoredTrigger, now: datetime) -> datetime | None:
-        if not trigger.polling or not trigger.cron:
+    def _first_due(self, trigger: StoredTrigger, kind: type[SourceKind], now: datetime) -> datetime | None:
+        # One that keeps a position takes it at once: what changes from now on is to be found when it is due.
+        if kind.stateful or not trigger.polling or not trigger.cron:
             return now
         return Cadence.of(trigger.frequency, trigger.cron, self._zone).next_due(now, now)
 

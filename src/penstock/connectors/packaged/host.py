@@ -156,6 +156,7 @@ class Host:
                 description=kind.description(),
                 schema=msgspec.json.encode(kind.schema()).decode(),
                 requires_polling=getattr(kind, "requires_polling", False),
+                stateful=getattr(kind, "stateful", False),
                 shared=getattr(kind, "shared", False),
                 on_servers=getattr(kind, "on_servers", True),
             )

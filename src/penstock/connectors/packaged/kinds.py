@@ -138,6 +138,7 @@ def packaged_kind(
     if described.family == Family.SOURCE:
         namespace |= {
             "requires_polling": described.requires_polling,
+            "stateful": described.stateful,
             "shared": described.shared,
             "on_servers": described.on_servers,
         }

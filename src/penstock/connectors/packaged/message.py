@@ -96,6 +96,7 @@ class DescribedKind(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     schema: str
     requires_polling: bool = False
+    stateful: bool = False
     shared: bool = False
     on_servers: bool = True
 

@@ -38,6 +38,7 @@ class DatabaseChangeSource(SourceKind, frozen=True):
 
     identifier = "database-change"
     requires_polling = True
+    stateful = True
     shared = True
 
     url: Annotated[

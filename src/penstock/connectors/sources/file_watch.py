@@ -41,6 +41,7 @@ class FileWatchSource(SourceKind, frozen=True):
 
     identifier = "file-watch"
     requires_polling = True
+    stateful = True
 
     folder: Annotated[str, Meta(description="Absolute path of the folder.", min_length=1)]
     pattern: Annotated[

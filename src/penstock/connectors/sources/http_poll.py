@@ -26,6 +26,7 @@ class HttpPollSource(SourceKind, frozen=True):
 
     identifier = "http-poll"
     requires_polling = True
+    stateful = True
     shared = True
 
     url: Annotated[str, Meta(description="Address to ask with GET, `http` or `https`. Redirects are not followed.")]
