@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _HEADER_END = b"\r\n\r\n"
@@ -27,21 +28,25 @@ def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes =
     return "\r\n".join(lines).encode() + _HEADER_END + body
 
 
-async def apply_load(port: int, request: bytes, connections: int, seconds: float) -> Load:
-    """Sends the request over and over on each connection. Raises RuntimeError on an answer that is no 2xx."""
+async def apply_load(port: int, request: bytes | Callable[[], bytes], connections: int, seconds: float) -> Load:
+    """Sends the request, or what it returns, over and over on each connection.
+
+    Raises RuntimeError on an answer that is no 2xx.
+    """
     deadline = time.perf_counter() + seconds
     started = time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_connection(port, request, deadline)) for _ in range(connections)]
+        following = request if callable(request) else lambda: request
+        tasks = [group.create_task(_connection(port, following, deadline)) for _ in range(connections)]
     return Load(sum(task.result() for task in tasks), time.perf_counter() - started)
 
 
-async def _connection(port: int, request: bytes, deadline: float) -> int:
+async def _connection(port: int, following: Callable[[], bytes], deadline: float) -> int:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     count = 0
     try:
         while time.perf_counter() < deadline:
-            writer.write(request)
+            writer.write(following())
             await _answer(reader)
             count += 1
     finally:
