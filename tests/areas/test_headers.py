@@ -35,6 +35,15 @@ async def test_origins_that_are_set_may_call_and_read_headers_and_others_may_not
             assert "access-control-allow-origin" not in refused.headers
 
 
+@pytest.mark.parametrize(
+    ("trusted", "seen"), [("127.0.0.0/8", "192.0.2.7"), ("10.0.0.1", "127.0.0.1"), ("", "127.0.0.1")]
+)
+async def test_only_trusted_proxies_tell_who_calls(tmp_path: Path, trusted: str, seen: str) -> None:
+    async with running_application(tmp_path, PENSTOCK_TRUSTED_PROXIES=trusted) as application:
+        answer = await application.admin.get("/debug/systeminfo", headers={"X-Forwarded-For": "192.0.2.7"})
+        assert answer.json()["RequestNetwork"] == seen
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/agents", "/nowhere", "/openapi.json", "/docs"])
 async def test_answers_are_neither_kept_by_caches_nor_taken_for_other_types(
     application: Application, path: str

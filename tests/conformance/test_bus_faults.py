@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from penstock.bus.bus import Bus
+from penstock.bus.configuration import server_configuration
 from penstock.bus.consumer import Consumer, ConsumerSpec
 from penstock.bus.credentials import BusKeys
 from penstock.bus.due import Due, due_consumer
@@ -255,6 +256,23 @@ async def test_a_second_server_on_the_folder_is_refused(tmp_path: Path, server: 
         await EmbeddedServer(tmp_path / "nats", keys).start()
     assert server.pid is not None
     assert psutil.pid_exists(server.pid)
+
+
+def test_an_ipv6_address_stands_in_brackets(tmp_path: Path, keys: BusKeys) -> None:
+    assert EmbeddedServer(tmp_path, keys, "::1", 4222).url == "nats://[::1]:4222"
+    assert 'listen: "[::1]:4222"' in server_configuration(keys, host="::1", port=4222, store=tmp_path)
+
+
+async def test_an_address_of_another_machine_is_named_as_the_reason(tmp_path: Path, keys: BusKeys) -> None:
+    with pytest.raises(Unavailable, match=r"cannot listen on 192\.0\.2\.1"):
+        await EmbeddedServer(tmp_path, keys, "192.0.2.1").start()
+
+
+@pytest.mark.parametrize("remembered", ["nonsense", "99999", "", "\udcff"])
+async def test_a_port_that_cannot_be_remembered_is_chosen_anew(tmp_path: Path, keys: BusKeys, remembered: str) -> None:
+    (tmp_path / "port").write_text(remembered, errors="surrogateescape")
+    async with EmbeddedServer(tmp_path, keys) as server:
+        assert (tmp_path / "port").read_text() == server.url.rpartition(":")[2]
 
 
 async def test_a_port_in_use_is_named_as_the_reason(tmp_path: Path, server: EmbeddedServer, keys: BusKeys) -> None:

@@ -26,7 +26,7 @@ def server_configuration(
     """
     lines = [
         f"server_name: {_quoted(server_name)}",
-        f"listen: {_quoted(f'{host}:{port}')}",
+        f"listen: {_quoted(f'{bracketed(host)}:{port}')}",
         f"max_payload: {MAX_PAYLOAD}",
         "jetstream {",
         f"  store_dir: {_quoted(str(store))}",
@@ -44,6 +44,11 @@ def server_configuration(
     if pid_file is not None:
         lines.append(f"pid_file: {_quoted(str(pid_file))}")
     return "\n".join(lines) + "\n"
+
+
+def bracketed(host: str) -> str:
+    """The host as it stands before a port: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import IO, Self
 
 import structlog
 
-from penstock.bus.configuration import server_configuration
+from penstock.bus.configuration import bracketed, server_configuration
 from penstock.bus.credentials import BusKeys
 from penstock.bus.server_process import ServerProcess, end_leftover
 from penstock.kernel.errors import Unavailable
@@ -40,7 +40,7 @@ class EmbeddedServer:
 
     @property
     def url(self) -> str:
-        return f"nats://{self._host}:{self._port}"
+        return f"nats://{bracketed(self._host)}:{self._port}"
 
     @property
     def pid(self) -> int | None:
@@ -153,7 +153,7 @@ def _write_private(path: Path, text: str) -> None:
 
 
 def _is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
+    with _socket_for(host) as probe:
         # Connections of the last run still linger on the port; nats-server listens despite them, so may we.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -164,6 +164,13 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def _free_port(host: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((host, 0))
+    with _socket_for(host) as probe:
+        try:
+            probe.bind((host, 0))
+        except OSError as error:
+            raise Unavailable(f"nats-server cannot listen on {host}: {error.strerror}") from None
         return int(probe.getsockname()[1])
+
+
+def _socket_for(host: str) -> socket.socket:
+    return socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)

@@ -60,6 +60,8 @@ def http_server(application: ASGIApp, settings: ServerSettings) -> HttpServer:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=settings.grace_seconds,
     )
     return HttpServer(config)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from penstock.bus.configuration import bracketed
 from penstock.kernel.settings import read_settings
 
 PREFIX = "PENSTOCK_"
@@ -30,6 +31,9 @@ WebAddress = Annotated[
 Origin = Annotated[
     str, msgspec.Meta(pattern=r"^(\*|https?://[^/\s]+)$", description="* or origins like https://console.example.com")
 ]
+Network = Annotated[
+    str, msgspec.Meta(pattern=r"^(\*|[0-9A-Fa-f.:]+(/\d{1,3})?)$", description="addresses or networks like 10.0.0.0/8")
+]
 BusAddress = Annotated[
     str,
     msgspec.Meta(pattern=r"^((nats|tls|wss?)://)?[^/\s]+$", description="addresses like nats://nats.example.com:4222"),
@@ -43,6 +47,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     port: Port
     public_url: WebAddress
     cors_origins: list[Origin]
+    trusted_proxies: list[Network]
     data: str
     database_url: str
     secret_key: str
@@ -82,7 +87,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def address(self) -> str:
         """Where people and agents reach the server."""
-        return self.public_url.rstrip("/") or f"http://{_bracketed(self.host)}:{self.port}"
+        return self.public_url.rstrip("/") or f"http://{bracketed(self.host)}:{self.port}"
 
     @property
     def store_address(self) -> str:
@@ -98,7 +103,3 @@ def server_settings(environment: Mapping[str, str]) -> ServerSettings:
     """Reads the settings. Raises Invalid naming every unknown or bad one."""
     defaults = (files("penstock.server") / "defaults.toml").read_text()
     return read_settings(ServerSettings, defaults, environment, PREFIX, ELSEWHERE)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
