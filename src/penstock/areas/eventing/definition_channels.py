@@ -1,5 +1,7 @@
 """Which channels get the events of a definition, and the other way round."""
 
+from collections.abc import Sequence
+
 from penstock.areas.eventing.channels import ChannelService
 from penstock.areas.eventing.definitions import DefinitionService
 from penstock.areas.eventing.model import CloudEventDefinitionEntity
@@ -27,5 +29,5 @@ class DefinitionChannels:
         return [each for each in await self._definitions.decoded() if channel.name in _targets(routes, each)]
 
 
-def _targets(routes: Routes, definition: CloudEventDefinitionEntity) -> list[str]:
+def _targets(routes: Routes, definition: CloudEventDefinitionEntity) -> Sequence[str]:
     return routes.channels(definition.source or "", definition.type or "", definition.spec_version or "")

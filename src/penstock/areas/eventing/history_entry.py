@@ -12,8 +12,20 @@ from penstock.areas.eventing.model import EventOverviewDto
 from penstock.areas.eventing.router import target_channels
 from penstock.areas.eventing.stored import digest
 from penstock.bus.message import StoredMessage
-from penstock.protocol.cloudevent import CloudEvent
+from penstock.kernel.errors import Invalid
 from penstock.store.definition import Column, ColumnType, Journal
+
+
+class _Attributes(msgspec.Struct):
+    """What entries need of an event, whose data stays undecoded."""
+
+    id: str
+    source: str
+    type: str
+    specversion: str
+
+
+_attributes = msgspec.json.Decoder(_Attributes)
 
 
 class EventEntry(EventOverviewDto):
@@ -39,7 +51,10 @@ def definition_key(type: str, source: str, version: str) -> str:
 
 def entries_of(message: StoredMessage) -> Sequence[EventEntry]:
     """The entries of an accepted event. Raises Invalid when the message is none."""
-    event = CloudEvent.from_json(message.data)
+    try:
+        event = _attributes.decode(message.data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid.one("", f"is no event: {error}") from None
     entry = EventEntry(
         utc_date_time=message.time,
         event_type=event.type,

@@ -1,7 +1,6 @@
 """What publishing and routing need to know of subscriptions, definitions and channels, held in memory."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.areas.eventing.compiled import Compiled
@@ -16,6 +15,8 @@ from penstock.store.store import Store
 Schemas = Mapping[Pattern, DataSchema]
 """Schemas of data by source, type and version."""
 
+_MOST_REMEMBERED = 4096
+
 
 class ChannelNames:
     """The names of the channels that exist, by id and by the form that names are compared in."""
@@ -26,17 +27,27 @@ class ChannelNames:
         self.by_key = {name_key(name): name for name in self.by_id.values()}
 
 
-@dataclass(frozen=True)
 class Routes:
-    """Which channels events go to. index: of ids; names: by id."""
+    """Which channels events go to; what was looked up once is remembered."""
 
-    index: RoutingIndex
-    names: Mapping[str, str]
+    def __init__(self, index: RoutingIndex, names: ChannelNames) -> None:
+        """index: of the ids of channels."""
+        self.made_from = (index, names)
+        self._known: dict[Pattern, Sequence[str]] = {}
 
-    def channels(self, source: str, type: str, version: str) -> list[str]:
+    def channels(self, source: str, type: str, version: str) -> Sequence[str]:
         """The names of the channels that subscribe to such events, in order."""
-        found = self.index.channels(source, type, version)
-        return sorted(self.names[id] for id in found if id in self.names)
+        event = (source, type, version)
+        channels = self._known.get(event)
+        if channels is None:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            channels = self._known[event] = self._found(event)
+        return channels
+
+    def _found(self, event: Pattern) -> Sequence[str]:
+        index, names = self.made_from
+        return tuple(sorted(names.by_id[id] for id in index.channels(*event) if id in names.by_id))
 
 
 class RoutingTable:
@@ -52,9 +63,13 @@ class RoutingTable:
         self._names: Compiled[Channel, tuple[str, str], ChannelNames] = Compiled(
             store, CHANNELS, lambda channel: (str(channel.key), channel.name), ChannelNames
         )
+        self._routes = Routes(RoutingIndex(()), ChannelNames(()))
 
     async def routes(self) -> Routes:
-        return Routes(await self._index.current(), (await self._names.current()).by_id)
+        made_from = (await self._index.current(), await self._names.current())
+        if self._routes.made_from != made_from:
+            self._routes = Routes(*made_from)
+        return self._routes
 
     async def schemas(self) -> Schemas:
         return await self._schemas.current()
