@@ -84,7 +84,9 @@ async def test_the_first_start_shows_the_way_in_and_something_running(place: Pla
         assert ended.code == 0
         assert ended.out.endswith("Stopping ...\nStopped.\n")
         await gone(processes)
-    assert all(found[1] not in path.read_text(errors="replace") for path in place.data.rglob("*") if path.is_file())
+    kept = [path for path in place.data.rglob("*") if path.is_file()]
+    assert all(found[1] not in path.read_text(errors="replace") for path in kept)
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept if path.suffix in (".db", ".json", ".log", ".conf"))
 
 
 async def test_a_second_start_finds_everything_as_it_was(place: Place) -> None:
@@ -237,10 +239,11 @@ async def test_a_first_start_may_be_killed_at_any_moment(place: Place, moment: s
 
 
 async def test_modules_in_the_working_directory_do_not_stand_in_for_others(place: Place) -> None:
-    for name in ("msgspec", "secrets", "yaml"):
+    for name in ("penstock", "msgspec", "secrets", "yaml"):
         (place.folder / f"{name}.py").write_text("raise SystemExit('read from the working directory')")
     async with place.up() as up:
-        await up.shows("Applying the example")
+        await up.shows("Ctrl-C stops everything")
+        assert up.child("penstock.flow.watchdog")
 
 
 async def test_two_of_them_do_not_share_a_folder(place: Place) -> None:

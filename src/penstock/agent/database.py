@@ -5,6 +5,7 @@ what could not be written down must not happen.
 """
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -91,6 +92,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         try:
+            _make_private(self._path)
             connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             try:
                 prepare(connection)
@@ -157,6 +159,14 @@ class Database:
         assert self._loop is not None
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_settle_each, jobs)
+
+
+def _make_private(path: Path) -> None:
+    """An empty file for our own user only, unless it is there; SQLite gives its other files the same rights."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Unavailable(f"{path}: {error.strerror}") from error
 
 
 def _settle_each(jobs: list[_Job[Any]]) -> None:

@@ -55,7 +55,8 @@ class _Watchdog:
 
     def __init__(self, name: str, value: str) -> None:
         reader, self._writer = os.pipe()
-        command = [sys.executable, "-m", "penstock.flow.watchdog", name, value]
+        # -P: modules in the working directory must not stand in for ours or Python's.
+        command = [sys.executable, "-P", "-m", "penstock.flow.watchdog", name, value]
         try:
             self.process = subprocess.Popen(  # noqa: S603 - our own module
                 command, stdin=reader, stdout=subprocess.DEVNULL, start_new_session=True
