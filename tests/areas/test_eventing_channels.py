@@ -148,6 +148,31 @@ async def test_an_id_is_taken(application: Application) -> None:
     assert (await application.operator.post(f"{PUBLIC}/http", json={**form, "Name": new_name()})).status_code == 409
 
 
+@pytest.mark.parametrize("word", ["azure", "cloud"])
+async def test_a_queue_channel_has_one_endpoint(application: Application, word: str) -> None:
+    connection = f"Endpoint=sb://1.1.1.1/;SharedAccessKeyName=send;SharedAccessKey={SECRET}"
+    form = {"ChannelId": ZERO, "Name": new_name(), "Queuename": "orders", "ConnectionString": connection}
+    answer = await application.operator.post(f"{PUBLIC}/{word}servicebus", json=form)
+    assert answer.status_code == 201, answer.text
+    shown = await application.reader.get(f"{ADMIN}/{answer.json()['ChannelId']}")
+    assert SECRET not in shown.text
+    (endpoint,) = shown.json()["Endpoints"]
+    assert endpoint["Type"] == "amqp"
+    assert msgspec.json.decode(endpoint["JsonConfiguration"])["queue"] == "orders"
+
+
+async def test_what_is_wrong_with_a_queue_channel_is_named_as_in_its_form(application: Application) -> None:
+    async def fields(**form: Any) -> set[str]:
+        whole = {"ChannelId": ZERO, "Name": new_name(), **form}
+        return set(errors_of(await application.operator.post(f"{PUBLIC}/azureservicebus", json=whole)))
+
+    assert await fields() == {"ConnectionString"}
+    assert await fields(ConnectionString="nonsense", Queuename="q") == {"ConnectionString"}
+    assert await fields(ConnectionString="Endpoint=sb://1.1.1.1/;SharedAccessKeyName=a;SharedAccessKey=b") == {
+        "Queuename"
+    }
+
+
 async def test_only_known_words_stand_before_servicebus(application: Application) -> None:
     form = {"ChannelId": ZERO, "Name": new_name()}
     for word in ("gcp", "azureeservicebus", "aws-azure"):
