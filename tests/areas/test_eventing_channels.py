@@ -238,6 +238,16 @@ async def test_a_removed_channel_is_gone_with_its_subscriptions_and_streams(
     assert await routed(application, name, 0) == []
 
 
+async def test_a_stale_etag_removes_nothing(application: Application) -> None:
+    name = await make_channel(application)
+    e_tag, query = (await entity_of(application, name))["ETag"], {"channelName": name}
+    refused = await application.operator.delete(PUBLIC, params=query, headers={"If-Match": '"stale"'})
+    assert refused.status_code == 412
+    assert (await entity_of(application, name))["ETag"] == e_tag
+    gone = await application.operator.delete(PUBLIC, params=query, headers={"If-Match": f'"{e_tag}"'})
+    assert gone.status_code == 200
+
+
 async def test_a_stream_that_is_missing_is_made_again(application: Application) -> None:
     name, kind = await make_channel(application), new_name()
     await subscribe(application, name, EventType=kind)

@@ -78,6 +78,22 @@ async def test_a_definition_is_removed_by_its_key(application: Application) -> N
     assert (await application.operator.delete(path)).status_code == 404
 
 
+async def test_an_etag_that_is_not_the_current_one_changes_nothing(application: Application) -> None:
+    kind = new_name()
+    stale, body = {"If-Match": '"stale"'}, {"Type": kind, "Source": "/tests"}
+    assert (await application.operator.post(PUBLIC, json=body, headers=stale)).status_code == 412
+    await define(application, kind)
+    before = await entity_of(application, kind)
+    changed = {**body, "Tags": ["b"]}
+    assert (await application.operator.post(PUBLIC, json=changed, headers=stale)).status_code == 412
+    path = f"{PUBLIC}/{kind}/%2Ftests/1.0"
+    assert (await application.operator.delete(path, headers=stale)).status_code == 412
+    assert await entity_of(application, kind) == before
+    current = {"If-Match": before["ETag"]}
+    assert (await application.operator.post(PUBLIC, json=changed, headers=current)).status_code == 200
+    assert (await application.operator.delete(path, headers=current)).status_code == 412
+
+
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [

@@ -103,3 +103,65 @@ class TestStreams(Listed):
         found = await self.find(application, f"schedule-{name}")
         assert found is not None
         return found
+
+
+class TestChannels(Readable, Audited):
+    path = "/api/EventHub/Admin/channels"
+
+    async def make(self, application: Application, name: str) -> Entity:
+        made = (await application.admin.post(self.path, json={"Name": name})).raise_for_status().json()
+        found = await self.find(application, made["ChannelId"])
+        assert found is not None
+        return found
+
+
+class TestSubscriptions(Readable, Audited):
+    path = "/api/EventHub/Admin/subscriptions"
+
+    async def make(self, application: Application, name: str) -> Entity:
+        channel = await TestChannels().make(application, name)
+        query = {"channelId": channel["Id"], "source": "*", "eventType": name, "specVersion": "*"}
+        made: Entity = (await application.admin.post(self.path, params=query)).raise_for_status().json()
+        return made
+
+    async def remove(self, application: Application, entity: Entity) -> httpx.Response:
+        return await application.admin.delete(self.path, params={"subscriptionId": entity["Id"]})
+
+
+class TestEventDefinitions(Readable, Audited):
+    path = "/api/EventHub/Admin/eventDefinitions"
+
+    async def make(self, application: Application, name: str) -> Entity:
+        definition = {"Type": name, "Source": "suite"}
+        (await application.admin.post("/api/EventHub/EventDefinitions", json=definition)).raise_for_status()
+        listed = (await application.admin.get(self.path)).raise_for_status().json()
+        return next(entity for entity in listed if entity["Type"] == name)
+
+    async def remove(self, application: Application, entity: Entity) -> httpx.Response:
+        return await application.admin.delete(f"/api/EventHub/EventDefinitions/{entity['Type']}/suite/1.0")
+
+
+class TestEventChannels(Readable, Removable):
+    path = "/eventchannels/v2"
+    key = "Name"
+    unknown = "no-such-channel"
+
+    async def make(self, application: Application, name: str) -> Entity:
+        return await configured(application, "EventChannel", name, {"type": "log"}, self.path)
+
+    async def remove(self, application: Application, entity: Entity) -> httpx.Response:
+        return await unconfigured(application, "EventChannel", entity["Name"])
+
+
+class TestEventSubscriptions(Readable, Removable):
+    path = "/eventsubscriptions/v2"
+    key = "Name"
+    unknown = "no-such-subscription"
+
+    async def make(self, application: Application, name: str) -> Entity:
+        await TestEventChannels().make(application, name)
+        spec = {"channel": name, "eventType": name}
+        return await configured(application, "EventSubscription", name, spec, self.path)
+
+    async def remove(self, application: Application, entity: Entity) -> httpx.Response:
+        return await unconfigured(application, "EventSubscription", entity["Name"])

@@ -106,9 +106,9 @@ class ChannelService:
             return before, ()
         return self.resource.plan_replace(channel, before, actor, sealed=self._seal(channel.key, wanted_secrets))
 
-    def plan_remove(self, channel: Channel, actor: Actor) -> Sequence[Write]:
+    def plan_remove(self, channel: Channel, actor: Actor, if_match: str | None = None) -> Sequence[Write]:
         """The writes that remove the channel; `finish_removal` follows them."""
-        return self.resource.plan_delete(channel, actor)
+        return self.resource.plan_delete(channel, actor, if_match)
 
     async def finish_removal(self, channel: Channel, actor: Actor) -> None:
         """Removes the subscriptions and streams of a channel that is removed: none can come any more."""
@@ -117,9 +117,9 @@ class ChannelService:
         await self._changes.tell(SUBSCRIPTIONS.name)
         await self._streams.remove(channel.name)
 
-    async def remove(self, channel: Channel, actor: Actor) -> None:
-        """Removes the channel with its subscriptions and all that it had to deliver. Raises NotFound."""
-        await self._store.commit(self.plan_remove(channel, actor))
+    async def remove(self, channel: Channel, actor: Actor, if_match: str | None = None) -> None:
+        """Removes the channel with its subscriptions and all that it had to deliver. Raises NotFound, Stale."""
+        await self._store.commit(self.plan_remove(channel, actor, if_match))
         await self.finish_removal(channel, actor)
 
     async def drop_orphans(self) -> None:

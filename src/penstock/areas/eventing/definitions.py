@@ -11,7 +11,7 @@ from penstock.areas.eventing.routing_table import RoutingTable
 from penstock.areas.eventing.stored import DEFINITIONS, digest
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound
+from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, Stale
 from penstock.protocol.cloudevent import JSON_MEDIA, SPEC_VERSION, is_absolute_uri, is_json, text_problem
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
@@ -48,31 +48,39 @@ class DefinitionService:
         """Raises NotFound."""
         return await self._definitions.get(id)
 
-    async def save(self, definition: CloudEventDefinition, actor: Actor) -> CloudEventDefinition:
-        """Makes or changes a definition. Raises Invalid."""
+    async def save(
+        self, definition: CloudEventDefinition, actor: Actor, if_match: str | None = None
+    ) -> CloudEventDefinition:
+        """Makes or changes a definition. Raises Invalid, Stale."""
         complete = _complete(definition)
         try:
-            await self._save(complete, actor)
+            await self._save(complete, actor, if_match)
         except NameTaken:
-            await self._save(complete, actor)  # another one has made it meanwhile
+            await self._save(complete, actor, if_match)  # another one has made it meanwhile
         self._table.invalidate(DEFINITIONS.name)
         return complete
 
-    async def delete(self, type: str, source: str, spec_version: str, actor: Actor) -> None:
-        """Raises NotFound."""
+    async def delete(
+        self, type: str, source: str, spec_version: str, actor: Actor, if_match: str | None = None
+    ) -> None:
+        """Raises NotFound, Stale."""
         entity = await self._find(type, source, spec_version)
         if entity is None:
             raise NotFound.of("event definition", f"{type} {source} {spec_version}")
-        await self._definitions.delete(entity, actor)
+        await self._definitions.delete(entity, actor, if_match)
         self._table.invalidate(DEFINITIONS.name)
 
-    async def _save(self, definition: CloudEventDefinition, actor: Actor) -> None:
+    async def _save(self, definition: CloudEventDefinition, actor: Actor, if_match: str | None) -> None:
         before = await self._find(definition.type or "", definition.source or "", definition.spec_version or "")
         entity = _with(before or CloudEventDefinitionEntity(), definition)
         if before is None:
+            if if_match:
+                raise Stale
             await self._definitions.create(entity, actor)
+        elif if_match and if_match != before.e_tag:
+            raise Stale
         elif entity != before:
-            await self._definitions.change(before.key, lambda stored: _with(stored, definition), actor)
+            await self._definitions.change(before.key, lambda stored: _with(stored, definition), actor, if_match)
 
     async def _find(self, type: str, source: str, spec_version: str) -> CloudEventDefinitionEntity | None:
         return await self._definitions.find("event", digest([type, source, spec_version]))

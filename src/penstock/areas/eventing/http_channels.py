@@ -22,7 +22,7 @@ from penstock.areas.eventing.model import (
 from penstock.kernel.actor import Actor, Role
 from penstock.kernel.errors import Invalid
 from penstock.resource.operation import operation
-from penstock.resource.parameter import Body
+from penstock.resource.parameter import Body, IfMatch
 
 
 class ChannelOperations:
@@ -46,10 +46,10 @@ class ChannelOperations:
         return await self._create(of_new_channel(new), actor)
 
     @operation("DELETE", "/api/EventHub/Channels", Role.OPERATOR)
-    async def delete_channel(self, channel_name: str, actor: Actor) -> str:
+    async def delete_channel(self, channel_name: str, actor: Actor, if_match: IfMatch) -> str:
         """Delete a channel with its subscriptions and its streams. Answers its name."""
         channel = await self._channels.resource.named(channel_name)
-        await self._channels.remove(channel, actor)
+        await self._channels.remove(channel, actor, if_match)
         return channel.name
 
     @operation("POST", "/api/EventHub/Channels/http", Role.OPERATOR, status=201)
@@ -89,10 +89,10 @@ class ChannelOperations:
         return (await self._channels.resource.get(id)).shown()
 
     @operation("DELETE", "/api/EventHub/Admin/channels/{id}", Role.ADMIN)
-    async def admin_delete_channel(self, id: UUID, actor: Actor) -> str:
+    async def admin_delete_channel(self, id: UUID, actor: Actor, if_match: IfMatch) -> str:
         """Delete a channel with its subscriptions and its streams. Answers its name."""
         channel = await self._channels.resource.get(id)
-        await self._channels.remove(channel, actor)
+        await self._channels.remove(channel, actor, if_match)
         return channel.name
 
     @operation("GET", "/eventchannels/v2", Role.READER)

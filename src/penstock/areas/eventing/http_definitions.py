@@ -9,7 +9,7 @@ from penstock.areas.eventing.model import ChannelDto, CloudEventDefinition, Clou
 from penstock.kernel.actor import Actor, Role
 from penstock.resource.answer import Encoded
 from penstock.resource.operation import operation
-from penstock.resource.parameter import Body
+from penstock.resource.parameter import Body, IfMatch
 
 
 class DefinitionOperations:
@@ -26,18 +26,22 @@ class DefinitionOperations:
         return await self._definitions.all()
 
     @operation("POST", "/api/EventHub/EventDefinitions", Role.OPERATOR)
-    async def save_definition(self, definition: Body[CloudEventDefinition], actor: Actor) -> CloudEventDefinition:
+    async def save_definition(
+        self, definition: Body[CloudEventDefinition], actor: Actor, if_match: IfMatch
+    ) -> CloudEventDefinition:
         """Make an event definition, or change the one with this Type, Source and SpecVersion.
 
         With a DataSchema, a JSON Schema, only events whose data meets it can be published. Documents that the schema
         refers to are not fetched.
         """
-        return await self._definitions.save(definition, actor)
+        return await self._definitions.save(definition, actor, if_match)
 
     @operation("DELETE", "/api/EventHub/EventDefinitions/{eventType}/{eventSource}/{eventSpec}", Role.OPERATOR)
-    async def delete_definition(self, event_type: str, event_source: str, event_spec: str, actor: Actor) -> str:
+    async def delete_definition(
+        self, event_type: str, event_source: str, event_spec: str, actor: Actor, if_match: IfMatch
+    ) -> str:
         """Delete an event definition. A slash in a part is written as %2F. Answers its type."""
-        await self._definitions.delete(event_type, event_source, event_spec, actor)
+        await self._definitions.delete(event_type, event_source, event_spec, actor, if_match)
         return event_type
 
     @operation("GET", "/api/EventHub/Admin/eventDefinitions", Role.READER)

@@ -12,7 +12,7 @@ from penstock.areas.eventing.model import (
 from penstock.areas.eventing.subscriptions import SubscriptionService, WantedSubscription
 from penstock.kernel.actor import Actor, Role
 from penstock.resource.operation import operation
-from penstock.resource.parameter import Body
+from penstock.resource.parameter import Body, IfMatch
 
 
 class SubscriptionOperations:
@@ -46,11 +46,11 @@ class SubscriptionOperations:
         )
 
     @operation("DELETE", "/api/EventHub/Subscriptions", Role.OPERATOR)
-    async def unsubscribe(self, gone: Body[SubscriptionDto], actor: Actor) -> str:
+    async def unsubscribe(self, gone: Body[SubscriptionDto], actor: Actor, if_match: IfMatch) -> str:
         """Delete the subscription that has exactly this channel, source, type and version. Answers its id."""
         channel = await self._channels.named(gone.channel_name)
         subscription = await self._subscriptions.find(channel, _wanted(gone))
-        await self._subscriptions.delete(subscription, actor)
+        await self._subscriptions.delete(subscription, actor, if_match)
         return str(subscription.key)
 
     @operation("GET", "/api/EventHub/Admin/subscriptions", Role.READER)
@@ -68,10 +68,10 @@ class SubscriptionOperations:
         return (await self._subscriptions.create(channel, wanted, actor)).shown()
 
     @operation("DELETE", "/api/EventHub/Admin/subscriptions", Role.ADMIN)
-    async def admin_unsubscribe(self, subscription_id: UUID, actor: Actor) -> str:
+    async def admin_unsubscribe(self, subscription_id: UUID, actor: Actor, if_match: IfMatch) -> str:
         """Delete a subscription. Answers its id."""
         subscription = await self._subscriptions.resource.get(subscription_id)
-        await self._subscriptions.delete(subscription, actor)
+        await self._subscriptions.delete(subscription, actor, if_match)
         return str(subscription.key)
 
     @operation("GET", "/api/EventHub/Admin/subscriptions/{id}", Role.READER)

@@ -15,7 +15,7 @@ from penstock.store.store import Store
 Schemas = Mapping[Pattern, DataSchema]
 """Schemas of data by source, type and version."""
 
-_MOST_REMEMBERED = 4096
+_MOST_REMEMBERED = 50_000  # lookups and the names that they found
 
 
 class ChannelNames:
@@ -34,16 +34,23 @@ class Routes:
         """index: of the ids of channels."""
         self.made_from = (index, names)
         self._known: dict[Pattern, Sequence[str]] = {}
+        self._remembered = 0
 
     def channels(self, source: str, type: str, version: str) -> Sequence[str]:
         """The names of the channels that subscribe to such events, in order."""
         event = (source, type, version)
         channels = self._known.get(event)
         if channels is None:
-            if len(self._known) >= _MOST_REMEMBERED:
-                self._known.clear()
-            channels = self._known[event] = self._found(event)
+            channels = self._found(event)
+            self._remember(event, channels)
         return channels
+
+    def _remember(self, event: Pattern, channels: Sequence[str]) -> None:
+        if self._remembered > _MOST_REMEMBERED:
+            self._known.clear()
+            self._remembered = 0
+        self._known[event] = channels
+        self._remembered += 1 + len(channels)
 
     def _found(self, event: Pattern) -> Sequence[str]:
         index, names = self.made_from

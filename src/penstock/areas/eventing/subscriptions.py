@@ -111,9 +111,9 @@ class SubscriptionService:
             raise NotFound(f"the channel '{channel.name}' has no such subscription")
         return found
 
-    async def delete(self, subscription: Subscription, actor: Actor) -> None:
-        """Raises NotFound."""
-        await self.resource.delete(subscription, actor)
+    async def delete(self, subscription: Subscription, actor: Actor, if_match: str | None = None) -> None:
+        """Raises NotFound, Stale."""
+        await self.resource.delete(subscription, actor, if_match)
         self._table.invalidate(SUBSCRIPTIONS.name)
 
     async def announce(self, subscription: Subscription) -> None:
