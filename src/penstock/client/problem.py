@@ -29,9 +29,7 @@ class NotPenstock(PenstockError):
 
     def __init__(self, answer: httpx.Response) -> None:
         url = answer.request.url
-        super().__init__(
-            f"{url.scheme}://{url.netloc.decode()} does not answer as a Penstock server does"
-        )
+        super().__init__(f"{url.scheme}://{url.netloc.decode()} does not answer as a Penstock server does")
 
 
 class _Field(msgspec.Struct):
