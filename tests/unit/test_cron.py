@@ -86,6 +86,7 @@ def test_29_february_is_due_in_leap_years_and_not_in_1900_or_2100() -> None:
         ("0 0 0 MON * ?", "day-of-month: 'MON' is not a value, allowed are 1-31"),
         ("0 0 0 L * ?", "day-of-month: 'L' is not a value, allowed are 1-31"),
         ("0 0 0 ? * MON#1", "day-of-week: 'MON#1' cannot be read, allowed are 1-7 or MON-SUN with * ? - , /"),
+        ("0," * 500 + "0 * * * * ?", "must have at most 1000 characters"),
         ("1,,2 * * * * ?", "seconds: '1,,2' cannot be read, allowed are 0-59 with * - , /"),
         ("? * * * * ?", "seconds: '?' cannot be read, allowed are 0-59 with * - , /"),
         ("0 -5 * * * ?", "minutes: '-5' cannot be read, allowed are 0-59 with * - , /"),

@@ -30,6 +30,7 @@ __all__ = ["Cron", "CronError"]
 _FIELDS = (SECONDS, MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS)
 _SHORT_MONTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
 _END = seconds_of(datetime.max.replace(tzinfo=UTC))
+_LONGEST = 1000  # characters; every value of every field fits
 _LOOK_BACK = 2 * 86_400  # seconds; no clock was ever set back by more than a day
 
 
@@ -57,6 +58,8 @@ class Cron:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Reads an expression. Raises CronError for one that is malformed or could never be due."""
+        if len(text) > _LONGEST:
+            raise CronError(f"must have at most {_LONGEST} characters")
         parts = text.split()
         if len(parts) != len(_FIELDS):
             names = " ".join(cron_field.name for cron_field in _FIELDS)

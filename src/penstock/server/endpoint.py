@@ -53,6 +53,9 @@ class Endpoint:
             return await operation(call)
         except PenstockError as error:
             return answer_for(error, request_id(scope), operation.declaration.bodiless)
+        except RecursionError:
+            # What could just be read may be too deep to be written again, a few calls further down.
+            return answer_for(Invalid.one("", "the body is nested too deeply"), request_id(scope))
 
     def _refused(self, scope: HTTPScope) -> Answer:
         if self._last_resort:
