@@ -116,7 +116,7 @@ def test_an_error_names_the_field_and_says_what_is_allowed(expression: str, mess
 
 def test_an_absurdly_long_number_is_out_of_range_and_not_repeated_in_full() -> None:
     with pytest.raises(CronError, match=r"^seconds: '9{24}\.\.\.' is out of range, allowed are 0-59$"):
-        Cron.parse("9" * 10_000 + " * * * * ?")
+        Cron.parse("9" * 900 + " * * * * ?")
 
 
 @pytest.mark.parametrize("text", ["0 0 0 ? * \u017fUN", "\u0663 * * * * ?", "0 0 0 1 \u0131 ?"])
