@@ -197,10 +197,10 @@ async def test_a_password_that_is_given_is_taken_and_not_shown(place: Place) -> 
 
 async def test_a_password_that_is_given_later_replaces_the_one_of_before(place: Place) -> None:
     async with place.up() as up:
-        await up.shows("Ctrl-C stops everything")
+        await up.shows("Applying the example")
         await up.interrupt()
     async with place.up(PENSTOCK_ADMIN_PASSWORD="chosen by hand") as up:
-        await up.shows("Ctrl-C stops everything")
+        await up.shows("Applying the example")
         ended = await place.terminal.run("login", "--password-stdin", given="chosen by hand")
         assert ended.code == 0, ended.err
 
@@ -242,7 +242,7 @@ async def test_modules_in_the_working_directory_do_not_stand_in_for_others(place
     for name in ("penstock", "msgspec", "secrets", "yaml"):
         (place.folder / f"{name}.py").write_text("raise SystemExit('read from the working directory')")
     async with place.up() as up:
-        await up.shows("Ctrl-C stops everything")
+        await up.shows("Applying the example")
         assert up.child("penstock.flow.watchdog")
 
 
