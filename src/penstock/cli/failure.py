@@ -1,5 +1,6 @@
 """Errors as text for people, and as exit codes for programs."""
 
+from penstock.cli.text import visible
 from penstock.kernel.errors import Forbidden, Invalid, PenstockError, TooManyRequests, Unauthenticated, Unavailable
 
 EXIT_FAILED = 1
@@ -24,7 +25,7 @@ def explain(error: PenstockError) -> str:
     if isinstance(error, Invalid) and len(error.errors) > 1:
         lines = ["Error: the server refuses this:"]
         lines += [f"  {each.field}: {each.message}" if each.field else f"  {each.message}" for each in error.errors]
-    return "\n".join([*lines, *(f"  {line}" for line in _advice(error))])
+    return visible("\n".join([*lines, *(f"  {line}" for line in _advice(error))]))
 
 
 def _advice(error: PenstockError) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.cli.text import visible
+
 Row = Mapping[str, Any]
 
 _AGENT_STATUS = ("Unknown", "Online", "Offline", "Pending", "Deprecated")
@@ -20,7 +22,7 @@ class Column:
 
     def text(self, row: Row) -> str:
         value = row.get(self.of) if isinstance(self.of, str) else self.of(row)
-        return _text(value)
+        return visible(_text(value))
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,11 @@ def _follow(client: "Client", flow: str, known: set[UUID]) -> None:
 
 
 def _show(line: "LogMessage") -> None:
-    level = (line.log_level or "").upper()
+    from penstock.cli.text import visible
+
+    level = visible(line.log_level or "").upper()
     when = line.time_stamp.astimezone().isoformat(sep=" ", timespec="milliseconds")
-    click.echo(f"{when} {click.style(f'{level:5}', fg=_COLOURS.get(level))} {line.message or ''}")
+    click.echo(f"{when} {click.style(f'{level:5}', fg=_COLOURS.get(level))} {visible(line.message or '')}")
     for detail in (line.exception_type, line.exception_message, line.stack_trace):
         if detail:
-            click.echo("\n".join(f"    {each}" for each in detail.splitlines()))
+            click.echo("\n".join(f"    {visible(each)}" for each in detail.splitlines()))

@@ -30,13 +30,13 @@ def stream(name: str, count: int, follow: bool, output: str, url: str | None) ->
 
 def _show(message: "StreamMessage", output: str) -> None:
     from penstock.cli.message_text import line_of, local_time, object_of
-    from penstock.cli.text import as_line
+    from penstock.cli.text import as_line, visible
 
     if output == "json":
         click.echo(as_line(object_of(message)))
         return
     place = click.style(f"{message.sequence} {local_time(message.timestamp)}", fg="bright_black")
-    click.echo(f"{place} {line_of(message)}")
+    click.echo(f"{place} {visible(line_of(message))}")
 
 
 def _tell_gap(error: PenstockError) -> None:

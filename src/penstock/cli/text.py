@@ -1,5 +1,6 @@
 """Values as text."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -27,3 +28,11 @@ def as_json(value: Any) -> str:
 def as_line(value: Any) -> str:
     """JSON on one line."""
     return msgspec.json.encode(value).decode()
+
+
+def visible(text: str) -> str:
+    """The text without power over a terminal: what others wrote may hold control characters, which are spelt out."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
