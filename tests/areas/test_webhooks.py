@@ -456,7 +456,7 @@ async def test_a_request_that_is_handled_again_is_a_copy_and_a_new_event(hook: H
     assert (await audited(hook))[0]["EventType"] == "webhooks.rehandled"
 
 
-@pytest.mark.parametrize("message", [str(uuid4()), "none", "*", ">", "%20"])
+@pytest.mark.parametrize("message", ["0190f6a0-0000-7000-8000-000000000000", "none", "*", ">", "%20"])
 async def test_what_was_never_received_cannot_be_handled_again(hook: Hook, message: str) -> None:
     await hook.make()
     await hook.send(b"1")

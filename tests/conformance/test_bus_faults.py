@@ -176,6 +176,7 @@ async def test_publish_is_unavailable_while_the_server_hangs_and_the_message_is_
 ) -> None:
     assert server.pid is not None
     os.kill(server.pid, signal.SIGSTOP)
+    await eventually(lambda: psutil.Process(server.pid).status() == psutil.STATUS_STOPPED)
     try:
         with pytest.raises(Unavailable):
             await bus.publish("s.x", b"1", message_id="same", timeout=0.5)

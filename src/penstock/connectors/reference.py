@@ -7,7 +7,7 @@ from typing import Any
 from penstock.kernel.errors import FieldError
 
 _REFERENCE = re.compile(r"\{\{\s*var:\s*([A-Za-z0-9][A-Za-z0-9._-]{0,127})\s*\}\}", re.ASCII)
-_WRONG_TYPE = "got `str`"
+_WRONG_TYPE = ", not a string"
 
 
 def names_in(configuration: Any) -> set[str]:
