@@ -243,6 +243,19 @@ async def test_following_ends_with_the_stream(application: Application, stream: 
         assert await following.ended()
 
 
+async def test_following_ends_with_the_user(application: Application, stream: Stream) -> None:
+    email = f"{uuid4().hex}@example.com"
+    made = await application.admin.post("/identity/user", json={"Email": email, "Roles": "Reader"})
+    guest = await application.client_for(email, made.json()["Password"])
+    async with guest, followed(guest, f"{stream.path}/follow") as following:
+        await following.opened()
+        await stream.publish("seen")
+        assert await following.next() == (1, "seen")
+        assert (await application.admin.request("DELETE", "/identity/user", json=email)).status_code == 200
+        await stream.publish("not for somebody who is gone")
+        assert await following.ended()
+
+
 async def test_who_leaves_is_no_longer_served(application: Application, stream: Stream) -> None:
     async with followed(application.reader, f"{stream.path}/follow") as following:
         await following.opened()

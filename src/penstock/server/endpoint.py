@@ -1,6 +1,8 @@
 """One path of the API as an ASGI application: its operations by method."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
@@ -50,12 +52,25 @@ class Endpoint:
             call = _call(scope, receive, dict(zip(operation.path_names, values.values(), strict=True)))
             if operation.declaration.roles:
                 call.actor = await self._authentication.actor(call.headers)
-            return await operation(call)
+            answer = await operation(call)
+            if answer.stream is not None and call.actor is not None:
+                return replace(answer, stream=self._while_allowed(answer.stream, call))
+            return answer
         except PenstockError as error:
             return answer_for(error, request_id(scope), operation.declaration.bodiless)
         except RecursionError:
             # What could just be read may be too deep to be written again, a few calls further down.
             return answer_for(Invalid.one("", "the body is nested too deeply"), request_id(scope))
+
+    async def _while_allowed(self, pieces: AsyncIterator[bytes], call: Call) -> AsyncIterator[bytes]:
+        """The pieces up to the first one that comes when the credential no longer holds, or cannot be checked."""
+        async with aclosing(cast(AsyncGenerator[bytes], pieces)):
+            async for piece in pieces:
+                try:
+                    await self._authentication.actor(call.headers)
+                except PenstockError:
+                    return
+                yield piece
 
     def _refused(self, scope: HTTPScope) -> Answer:
         if self._last_resort:

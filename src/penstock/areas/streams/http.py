@@ -38,6 +38,7 @@ class StreamOperations:
         """Follow a stream: each new message as a server-sent event whose id is its sequence.
 
         Begins with the next new message, or behind the sequence that the header Last-Event-ID or `after` names.
+        Ends when the credential does; a reader comes back with a new one and its last id.
         """
         return await self._service.follow(stream_name, _last_seen(call) if _LAST_SEEN in call.headers else after)
 
