@@ -7,13 +7,13 @@ import pytest
 from penstock.areas.flows.catalog import FlowCatalog
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
-from penstock.areas.flows.matching import Matching
 from penstock.areas.flows.policy import FlowPolicy
 from penstock.areas.variables.service import VariableService
 from penstock.kernel.errors import Forbidden, Invalid, PenstockError, Unavailable
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
 from penstock.protocol.work import Digest, DigestQuery, IntegrationStatusEnum2, WorkQuery
+from penstock.resource.matching import Matching
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
 from tests.areas.scheduled import apply, removal, request, schedule

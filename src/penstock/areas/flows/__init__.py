@@ -8,7 +8,6 @@ from penstock.areas.flows.generated import GeneratedFlowService
 from penstock.areas.flows.http import FlowOperations
 from penstock.areas.flows.log_entry import FLOW_LOGS
 from penstock.areas.flows.logs import FlowLogs
-from penstock.areas.flows.matching import Matching
 from penstock.areas.flows.model import FLOW_GAPS, FLOW_STATES, FLOWS
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.service import FlowService
@@ -16,6 +15,7 @@ from penstock.areas.flows.states import FlowStates
 from penstock.areas.flows.worker import CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender, WorkQuestions
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Area
+from penstock.resource.matching import Matching
 from penstock.resource.ports import FlowGaps, GeneratedFlows
 from penstock.resource.reports import AgentReports
 

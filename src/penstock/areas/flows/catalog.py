@@ -7,10 +7,10 @@ from uuid import UUID
 
 import msgspec
 
-from penstock.areas.flows.matching import Needs, needs_of, told
 from penstock.areas.flows.model import FLOWS, Flow
 from penstock.kernel.names import name_key
 from penstock.protocol.work import IntegrationStatusEnum2
+from penstock.resource.matching import Needs, needs_of, told
 from penstock.resource.mirror import Mirror
 from penstock.store.store import Store, Where, decode
 

@@ -13,7 +13,6 @@ import structlog
 
 from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
 from penstock.areas.flows.gaps import Gaps, reason_of
-from penstock.areas.flows.matching import Matcher, Matching, needs_of, told
 from penstock.areas.flows.model import FLOWS, Flow
 from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import Clock
@@ -22,6 +21,7 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.wire import Wire
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.audit import audit
+from penstock.resource.matching import Matcher, Matching, needs_of, told
 from penstock.store.store import Store
 from penstock.store.write import Replace, Write
 

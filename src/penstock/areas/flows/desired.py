@@ -6,7 +6,6 @@ from uuid import UUID
 
 from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
 from penstock.areas.flows.coverage import Coverage
-from penstock.areas.flows.matching import Matcher, Matching, needs_of
 from penstock.areas.flows.model import Flow
 from penstock.areas.flows.policy import FlowPolicy
 from penstock.kernel.names import name_key
@@ -22,6 +21,7 @@ from penstock.protocol.work import (
     WorkItem,
     WorkQuery,
 )
+from penstock.resource.matching import Matcher, Matching, needs_of
 from penstock.resource.ports import KnownAgent, Variables
 
 

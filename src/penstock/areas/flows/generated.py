@@ -8,7 +8,6 @@ import msgspec
 from penstock.areas.flows.catalog import FlowCatalog
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.gaps import Gaps
-from penstock.areas.flows.matching import Needs, needs_of
 from penstock.areas.flows.model import FLOWS, Flow
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.states import FlowStates
@@ -21,6 +20,7 @@ from penstock.kernel.names import name_key
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.changes import Changes
+from penstock.resource.matching import Needs, needs_of
 from penstock.resource.ports import GeneratedFlow
 from penstock.resource.resource import Resource
 from penstock.store.store import Store

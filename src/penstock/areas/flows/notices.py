@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from uuid import UUID
 
-from penstock.areas.flows.matching import Matching, Needs
 from penstock.areas.flows.model import FLOWS
 from penstock.bus.bus import Bus
 from penstock.protocol import subjects
 from penstock.resource.changes import Changes
+from penstock.resource.matching import Matching, Needs
 
 _GATHER_SECONDS = 0.02
 _MOST_NAMES = 500

@@ -8,7 +8,6 @@ import msgspec
 from penstock.areas.flows.catalog import FlowCatalog
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.gaps import REMOVED, Gaps
-from penstock.areas.flows.matching import Matching, needs_of
 from penstock.areas.flows.model import (
     FLOWS,
     AgentIntegrationFlowStatus,
@@ -26,6 +25,7 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.names import name_key
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.changes import Changes
+from penstock.resource.matching import Matching, needs_of
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Write

@@ -1,4 +1,4 @@
-"""Which agents a flow matches."""
+"""Which agents match what work needs."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -20,7 +20,7 @@ def told(requirements: Sequence[Requirement]) -> str:
 
 
 class Matcher:
-    """Finds the agents that may have work; flows with the same needs share one search.
+    """Finds the agents that may have work; the same needs share one search.
 
     known: every agent, those that get no work included.
     """
