@@ -24,7 +24,7 @@ from penstock.bus.bus import Bus
 from penstock.bus.credentials import BusKeys
 from penstock.bus.due import Due
 from penstock.bus.embedded import EmbeddedServer
-from penstock.connectors.address_guard import AddressGuard
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.cron import Cron
 from penstock.store.store import Store

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.registry import Family, built, registry
 from penstock.connectors.source import Finding, Findings, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import PenstockError
 from tests.nats_server import eventually

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.connectors.address_guard import AddressGuard, AddressRefused, is_public
-from penstock.connectors.guarded_http import GuardedHttp, HttpFailed, http_host
+from penstock.egress.address_guard import AddressGuard, AddressRefused, is_public
+from penstock.egress.guarded_http import GuardedHttp, HttpFailed, http_host
 from penstock.kernel.errors import Invalid, TooLarge
 from tests.http_sink import Reply, http_sink
 

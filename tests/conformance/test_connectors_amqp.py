@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.amqp import encoding
 from penstock.connectors.amqp.address import parse_connection_string
 from penstock.connectors.amqp.decoding import Described, Malformed, first_value
@@ -19,6 +18,7 @@ from penstock.connectors.endpoints.amqp import AmqpEndpoint
 from penstock.connectors.failure import DeliveryFailed
 from penstock.connectors.registry import built
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Invalid
 from penstock.protocol.cloudevent import CloudEvent

@@ -12,13 +12,13 @@ from penstock.bus.keyvalue import Bucket, BucketSpec
 from penstock.bus.message import Received
 from penstock.bus.reader import StreamReader
 from penstock.bus.streams import Streams, StreamSpec
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.endpoint import Deliver, EndpointKind
 from penstock.connectors.failure import DeliveryFailed, Undeliverable
 from penstock.connectors.mailbox import mailbox_stream
 from penstock.connectors.registry import Family, built, registry
 from penstock.connectors.stream_writer import StreamWriter
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Invalid
 from penstock.protocol.cloudevent import CloudEvent

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.component import ComponentKind
 from penstock.connectors.expression import Expression
 from penstock.connectors.failure import Undeliverable
 from penstock.connectors.registry import Family, built, registry
 from penstock.connectors.surroundings import Surroundings
 from penstock.connectors.template import parsed
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Invalid
 from penstock.protocol.cloudevent import CloudEvent

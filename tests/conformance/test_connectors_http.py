@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.circuit_breaker import CircuitBreaker
 from penstock.connectors.endpoint import Deliver
 from penstock.connectors.endpoints.http import HttpEndpoint
@@ -16,6 +15,7 @@ from penstock.connectors.failure import DeliveryFailed, EndpointGone, EventRefus
 from penstock.connectors.registry import built
 from penstock.connectors.standard_webhooks import signed_headers, signing_key, verify
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import ManualClock
 from penstock.kernel.errors import Invalid, Unauthenticated
 from penstock.protocol.cloudevent import CloudEvent

@@ -8,7 +8,6 @@ import jsonschema
 import pytest
 from msgspec import Meta
 
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.component import ComponentKind
 from penstock.connectors.endpoint import EndpointKind
 from penstock.connectors.endpoints.http import HttpEndpoint
@@ -16,6 +15,7 @@ from penstock.connectors.kind import Part, Secret
 from penstock.connectors.registry import Family, Registered, Registry, registry
 from penstock.connectors.resolution import Secrets, resolved
 from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import encode
 

@@ -13,9 +13,9 @@ import httpx
 import psycopg
 import pytest
 
-from penstock.connectors.address_guard import AddressRefused
 from penstock.connectors.source import SourceFailed
 from penstock.connectors.standard_webhooks import signed_headers, signing_key
+from penstock.egress.address_guard import AddressRefused
 from penstock.kernel.errors import Forbidden, Invalid
 from tests.conformance.source_use import Polled, listening, source, surroundings
 from tests.foreign_nats import PASSWORD, USER, ForeignNats, foreign_nats

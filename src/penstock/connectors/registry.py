@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import structlog
 
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.component import ComponentKind
 from penstock.connectors.endpoint import EndpointKind
 from penstock.connectors.kind import Kind
 from penstock.connectors.reference import names_in, without_unknown
 from penstock.connectors.source import SourceKind
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.validation import from_builtins
 

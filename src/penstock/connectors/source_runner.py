@@ -13,12 +13,12 @@ from uuid import UUID
 import structlog
 
 from penstock.connectors import source_status
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.cadence import Cadence
 from penstock.connectors.resolution import Secrets
 from penstock.connectors.source import Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_event import event_of
 from penstock.connectors.source_surroundings import SourceSurroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Forbidden, Invalid, NotFound, PenstockError
 from penstock.kernel.wire import encode

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from penstock.connectors.address_guard import AddressGuard
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Forbidden
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 
 

@@ -15,8 +15,8 @@ from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.identity.policy import IdentityPolicy
 from penstock.areas.schedules.policy import SchedulePolicy
 from penstock.areas.webhooks.policy import WebhookPolicy
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.packaged.process import PackageProcesses
+from penstock.egress.address_guard import AddressGuard
 from penstock.packages.environment import Environments
 from penstock.packages.index import PackageIndex
 from penstock.resource.operation import MIB

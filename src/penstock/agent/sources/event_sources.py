@@ -15,9 +15,9 @@ from penstock.agent.sources.keeper import SourceKeeper
 from penstock.agent.sources.reconciler import SourceReconciler
 from penstock.agent.uplink import Uplink
 from penstock.agent.variables import VariableSource
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.packaged.process import PackageProcesses
 from penstock.connectors.source_runner import Place
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.packages.environment import Environments
 from penstock.packages.index import PackageIndex

@@ -11,8 +11,8 @@ from penstock.areas.eventing.pipeline import PartSecrets, Pipeline
 from penstock.areas.eventing.routing_table import RoutingTable
 from penstock.areas.eventing.stored import CHANNELS, SUBSCRIPTIONS, Channel, ChannelOptions
 from penstock.areas.eventing.streams import EventStreams
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.registry import configuration_object, registry
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.actor import SYSTEM, Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound

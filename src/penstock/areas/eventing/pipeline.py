@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from penstock.areas.eventing.model import ChannelComponent
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.kind import Kind
 from penstock.connectors.registry import Family, Registry, configuration_object
 from penstock.connectors.schema_walk import Text, mapped
 from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import FieldError, Invalid
 
 PartSecrets = Mapping[str, Mapping[str, str]]

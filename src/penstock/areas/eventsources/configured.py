@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from penstock.areas.eventsources.known_kinds import KnownKinds
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.kind import Kind
 from penstock.connectors.reference import names_in
 from penstock.connectors.registry import Family, configuration_object, registry
 from penstock.connectors.schema_walk import Text, mapped
 from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
 from penstock.connectors.source import SourceKind
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.wire import encode
 

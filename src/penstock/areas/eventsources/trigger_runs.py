@@ -24,11 +24,11 @@ from penstock.areas.eventsources.trigger_schedule import TriggerSchedule, read
 from penstock.areas.eventsources.triggers import TriggerService
 from penstock.bus.consumer import Unprocessable
 from penstock.bus.message import Delivered
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.cadence import Cadence
 from penstock.connectors.resolution import Secrets, resolved
 from penstock.connectors.source import SourceKind
 from penstock.connectors.source_runner import Place, SourceRunner
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
 from penstock.resource.ports import Variables

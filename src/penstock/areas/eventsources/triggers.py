@@ -12,10 +12,10 @@ from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.eventsources.stored import TRIGGER_RUNS, TRIGGERS, StoredTrigger, TriggerRun
 from penstock.areas.eventsources.trigger_schedule import TriggerSchedule
 from penstock.connectors import source_status
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.cadence import Cadence, cadence_errors
 from penstock.connectors.registry import configuration_object
 from penstock.connectors.source import SourceKind
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NotFound, Stale

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.amqp.address import AmqpAddress
 from penstock.connectors.amqp.decoding import Described, Malformed
 from penstock.connectors.amqp.encoding import (
@@ -22,6 +21,7 @@ from penstock.connectors.amqp.encoding import (
     ushort,
 )
 from penstock.connectors.amqp.frame import EMPTY, HEADER, LARGEST, SASL_HEADER, Frame, Performative, frame, read_frame
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.ids import new_id
 
 _IDLE_SECONDS = 60.0

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from penstock.connectors.address_guard import AddressGuard, AddressRefused
 from penstock.connectors.amqp.address import AmqpAddress, parse_connection_string
 from penstock.connectors.amqp.connection import AmqpConnection, AmqpFailed, AmqpRejected
 from penstock.connectors.amqp.message import binary_mode, structured
@@ -15,6 +14,7 @@ from penstock.connectors.endpoint import Deliver, EndpointKind
 from penstock.connectors.failure import DeliveryFailed, EventRefused
 from penstock.connectors.kind import Secret
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard, AddressRefused
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent
 

@@ -11,14 +11,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from penstock.connectors.address_guard import AddressRefused
 from penstock.connectors.endpoint import Deliver, EndpointKind
 from penstock.connectors.failure import DeliveryFailed, EndpointGone, EventRefused
-from penstock.connectors.guarded_http import GuardedHttp, HttpAnswer, HttpFailed, http_host
 from penstock.connectors.http_binding import binary, structured
 from penstock.connectors.kind import Confidential, Secret
 from penstock.connectors.standard_webhooks import signed_headers, signing_key
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressRefused
+from penstock.egress.guarded_http import GuardedHttp, HttpAnswer, HttpFailed, http_host
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent
 

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.component import Apply as ApplyComponent
 from penstock.connectors.component import ComponentKind
 from penstock.connectors.failure import Undeliverable
@@ -42,6 +41,7 @@ from penstock.connectors.registry import ENTRY_POINTS, Family, built
 from penstock.connectors.source import Findings, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import PenstockError
 from penstock.protocol.cloudevent import CloudEvent

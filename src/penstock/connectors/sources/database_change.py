@@ -10,12 +10,12 @@ from msgspec import Meta
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from penstock.connectors.database_address import DatabaseAddress
 from penstock.connectors.database_value import plain
 from penstock.connectors.kind import Secret
 from penstock.connectors.source import Finding, Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
 from penstock.connectors.table_changes import Changes, Identity, TableChanges
+from penstock.egress.database_address import DatabaseAddress, DatabaseFailed
 from penstock.kernel.errors import FieldError, Invalid
 
 _AT_ONCE = 200
@@ -94,11 +94,13 @@ class DatabaseChangeSource(SourceKind, frozen=True):
 
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:
         address = DatabaseAddress.parse(self.url)
-        engine = await address.engine(surroundings)
         try:
+            engine = await address.engine(surroundings.guard, surroundings.check_file, read_only=True)
             return await asyncio.to_thread(self._read, engine, position)
         except SQLAlchemyError as error:
             raise SourceFailed(address.masked(_reason(error))) from None
+        except DatabaseFailed as error:
+            raise SourceFailed(error.detail) from None
         except ValueError as error:
             raise SourceFailed(str(error)) from None
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from penstock.connectors.guarded_http import GuardedHttp, HttpAnswer, HttpFailed, http_host
 from penstock.connectors.http_body import body_of
 from penstock.connectors.kind import Secret
 from penstock.connectors.source import Finding, Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
+from penstock.egress.guarded_http import GuardedHttp, HttpAnswer, HttpFailed, http_host
 from penstock.kernel.errors import FieldError, Invalid, TooLarge
 
 _OURS = {"if-none-match", "if-modified-since", "host", "content-length", "transfer-encoding", "connection"}

@@ -15,7 +15,6 @@ from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.eventing.model import ChannelComponent
 from penstock.areas.eventing.stored import Channel
 from penstock.bus.bus import Bus
-from penstock.connectors.address_guard import AddressGuard
 from penstock.connectors.circuit_breaker import CircuitBreaker
 from penstock.connectors.component import Apply, ComponentKind
 from penstock.connectors.endpoint import Deliver, EndpointKind
@@ -25,6 +24,7 @@ from penstock.connectors.reference import names_in
 from penstock.connectors.registry import Family, configuration_object, registry
 from penstock.connectors.resolution import Secrets, Values, resolved
 from penstock.connectors.surroundings import Surroundings
+from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent

@@ -1,5 +1,6 @@
 """Addresses of databases as SQLAlchemy writes them, and how they are connected to without going anywhere else."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,8 @@ from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from penstock.connectors.source import SourceFailed
-from penstock.connectors.source_surroundings import SourceSurroundings
-from penstock.kernel.errors import Forbidden
+from penstock.egress.address_guard import AddressGuard
+from penstock.kernel.errors import Forbidden, PenstockError
 
 _CONNECT_SECONDS = 10
 _STATEMENT_SECONDS = 60
@@ -21,6 +21,16 @@ _EXPECTED = "must be an address like 'postgresql://user:password@host/database' 
 _OPTIONS = {"application_name", "charset", "driver", "encrypt", "host", "ssl", "sslmode", "trustservercertificate"}
 _SQLITE = "sqlite"
 _POSTGRESQL = "postgresql"
+
+CheckFile = Callable[[Path], Path]
+"""Answers the path without links; raises Forbidden for a file that may not be used."""
+
+
+class DatabaseFailed(PenstockError):
+    """The database cannot be connected to from here."""
+
+    code = "database-failed"
+    title = "The database cannot be used"
 
 
 @dataclass(frozen=True)
@@ -49,32 +59,34 @@ class DatabaseAddress:
         host = str(hosts[0]) if hosts else ""
         return cls(url, "" if host.startswith("/") else host, None)
 
-    async def engine(self, surroundings: SourceSurroundings) -> Engine:
-        """Connects to what the address means here. Raises Forbidden, SourceFailed."""
+    async def engine(self, guard: AddressGuard, check_file: CheckFile, *, read_only: bool) -> Engine:
+        """Connects to what the address means here, anew for each use. Raises Forbidden, DatabaseFailed."""
         try:
             if self.file is not None:
-                return _engine(_read_only(surroundings.check_file(self.file)), {"timeout": _CONNECT_SECONDS})
-            if not self.host and not surroundings.guard.allow_private:
+                return _engine(_sqlite(check_file(self.file), read_only), {"timeout": _CONNECT_SECONDS})
+            if not self.host and not guard.allow_private:
                 raise Forbidden("a database on the machine itself may not be used here")
-            address = (await surroundings.guard.resolve(self.host))[0] if self.host else ""
-            return self._connecting_to(address)
+            address = (await guard.resolve(self.host))[0] if self.host else ""
+            return self._connecting_to(address, read_only)
         except NoSuchModuleError:
-            raise SourceFailed(f"databases of the kind {self.url.drivername} are not known here") from None
+            raise DatabaseFailed(f"databases of the kind {self.url.drivername} are not known here") from None
         except ImportError as error:
-            raise SourceFailed(f"the driver {error.name or self.url.drivername} is not installed here") from None
+            raise DatabaseFailed(f"the driver {error.name or self.url.drivername} is not installed here") from None
         except OSError:
-            raise SourceFailed(f"{self.host} has no address") from None
+            raise DatabaseFailed(f"{self.host} has no address") from None
 
     def masked(self, text: str) -> str:
         """The text without the password."""
         return text.replace(self.url.password, "******") if self.url.password else text
 
-    def _connecting_to(self, address: str) -> Engine:
+    def _connecting_to(self, address: str, read_only: bool) -> Engine:
         if self.url.get_backend_name() != _POSTGRESQL:
             return _engine(self.url.set(host=address), {})
         # The name stays for the certificate; the connection goes to the address that was checked.
         pinned = {"hostaddr": address} if address else {}
-        options = f"-c statement_timeout={_STATEMENT_SECONDS * 1000} -c default_transaction_read_only=on"
+        options = f"-c statement_timeout={_STATEMENT_SECONDS * 1000}"
+        if read_only:
+            options += " -c default_transaction_read_only=on"
         url = self.url if "+" in self.url.drivername else self.url.set(drivername="postgresql+psycopg")
         return _engine(url, {"connect_timeout": _CONNECT_SECONDS, "options": options, **pinned})
 
@@ -91,5 +103,5 @@ def _file(url: URL) -> Path:
     return Path(url.database)
 
 
-def _read_only(file: Path) -> str:
-    return f"sqlite+pysqlite:///file:{quote(str(file))}?mode=ro&uri=true"
+def _sqlite(file: Path, read_only: bool) -> str:
+    return f"sqlite+pysqlite:///file:{quote(str(file))}?mode={'ro' if read_only else 'rwc'}&uri=true"

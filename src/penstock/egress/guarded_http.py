@@ -14,7 +14,7 @@ import msgspec
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from penstock.connectors.address_guard import AddressGuard, AddressRefused
+from penstock.egress.address_guard import AddressGuard, AddressRefused
 from penstock.kernel.errors import PenstockError, TooLarge
 
 _ANSWER_BYTES = 1 << 20
