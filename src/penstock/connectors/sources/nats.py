@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import structlog
 from msgspec import Meta
@@ -19,6 +18,7 @@ from penstock.connectors.http_body import BINARY, body_of, guessed
 from penstock.connectors.kind import Secret
 from penstock.connectors.source import Emit, Finding, Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
+from penstock.egress.nats_address import NatsAddress
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.ids import new_id
 
@@ -57,11 +57,13 @@ class NatsSource(SourceKind, frozen=True):
         super().check()
         errors = []
         for index, server in enumerate(self.servers):
-            parts = _address(server)
-            if parts is None:
-                errors.append(FieldError(f"servers[{index}]", "must be an address like 'nats://host:4222'"))
-            elif parts.username is not None:
-                errors.append(FieldError(f"servers[{index}]", "must not contain credentials"))
+            try:
+                address = NatsAddress.parse(server)
+            except ValueError as error:
+                errors.append(FieldError(f"servers[{index}]", str(error)))
+            else:
+                if address.user or address.password:
+                    errors.append(FieldError(f"servers[{index}]", "must not contain credentials"))
         if any(character.isspace() for character in self.subject):
             errors.append(FieldError("subject", "must not contain blanks"))
         if self.stream is not None and self.queue is not None:
@@ -70,7 +72,7 @@ class NatsSource(SourceKind, frozen=True):
             raise Invalid(errors)
 
     def targets(self) -> Mapping[str, str]:
-        return {f"servers[{index}]": _host(server) for index, server in enumerate(self.servers)}
+        return {f"servers[{index}]": NatsAddress.parse(server).host for index, server in enumerate(self.servers)}
 
     def origin(self) -> Sequence[Any]:
         return [sorted(self.servers), self.stream, self.subject]
@@ -145,15 +147,16 @@ class NatsSource(SourceKind, frozen=True):
     async def _connect(self, surroundings: SourceSurroundings, end: Callable[[], Awaitable[None]]) -> Client:
         reasons = []
         for server in self.servers:
+            address = NatsAddress.parse(server)
             client = Client()
             try:
                 await client.connect(
-                    await _pinned(server, surroundings),
+                    await address.pinned(surroundings.guard),
                     name=f"penstock {surroundings.name}",
                     user=self.user,
                     password=self.password,
                     token=self.token,
-                    tls_hostname=_host(server),
+                    tls_hostname=address.host,
                     connect_timeout=_CONNECT_SECONDS,
                     allow_reconnect=False,
                     max_reconnect_attempts=1,
@@ -165,7 +168,7 @@ class NatsSource(SourceKind, frozen=True):
             except (NatsError, OSError) as error:
                 await client.close()  # nats-py leaves the socket open when the handshake fails
                 # Not the error's own text, which may repeat the address with what is in it.
-                reasons.append(f"{_host(server)}: {type(error).__name__}")
+                reasons.append(f"{address.host}: {type(error).__name__}")
             else:
                 return client
         raise SourceFailed(f"no server can be reached ({', '.join(reasons)})")
@@ -192,24 +195,3 @@ async def _unless(lost: "asyncio.Future[None]", work: Coroutine[Any, Any, None])
 
 async def _log_error(error: Exception) -> None:
     _log.debug("nats source's connection reports an error", error=type(error).__name__)
-
-
-def _address(server: str) -> Any:
-    try:
-        parts = urlsplit(server)
-        _ = parts.port
-    except ValueError:
-        return None
-    return parts if parts.scheme in ("nats", "tls") and parts.hostname else None
-
-
-def _host(server: str) -> str:
-    return urlsplit(server).hostname or ""
-
-
-async def _pinned(server: str, surroundings: SourceSurroundings) -> str:
-    """The address with the host resolved, and checked."""
-    parts = urlsplit(server)
-    address = (await surroundings.guard.resolve(_host(server)))[0]
-    host = f"[{address}]" if ":" in address else address
-    return f"{parts.scheme}://{host}:{parts.port or 4222}"
