@@ -16,19 +16,20 @@ from penstock.bus.nkeys import NKey
 
 _HEADER = {"typ": "JWT", "alg": "ed25519-nkey"}
 _UNLIMITED = -1
-_MOST_ANSWERS = 100  # to one request
-_ANSWER_TIME = 60 * 1_000_000_000  # nanoseconds
+_NANOSECONDS = 1_000_000_000
 
 
 class Permissions(msgspec.Struct, frozen=True):
     """What a user may do; an empty tuple allows every subject.
 
-    only_answers: publishes nothing but answers to what it is asked.
+    only_answers: publishes nothing but answers to what it is asked: so many to one request, within so many seconds.
     """
 
     publish: tuple[str, ...] = ()
     subscribe: tuple[str, ...] = ()
     only_answers: bool = False
+    most_answers: int = 100
+    answer_seconds: int = 60
 
 
 def operator_jwt(operator: NKey, system_account: str) -> str:
@@ -87,7 +88,7 @@ def user_jwt(account: NKey, user: str, name: str, permissions: Permissions, expi
         "payload": _UNLIMITED,
     }
     if permissions.only_answers:
-        body["resp"] = {"max": _MOST_ANSWERS, "ttl": _ANSWER_TIME}
+        body["resp"] = {"max": permissions.most_answers, "ttl": permissions.answer_seconds * _NANOSECONDS}
     return _sign(account, user, name, body, expires)
 
 

@@ -119,6 +119,13 @@ class BusKeys:
         permissions = Permissions(subscribe=("$SRV.>", f"service.{name}.>"), only_answers=True)
         return _user(self._platform, f"service {name}", permissions, expires)
 
+    def engine_user(self, expires: datetime | None) -> UserCredential:
+        """The rights of a worker of the interactive engine: as a service's, with the many answers of long runs."""
+        permissions = Permissions(
+            subscribe=("$SRV.>", "service.engine.>"), only_answers=True, most_answers=10**6, answer_seconds=86_400
+        )
+        return _user(self._platform, "service engine", permissions, expires)
+
     def _seeds(self) -> _Seeds:
         return _Seeds(self._operator.seed, self._system.seed, self._platform.seed, self._agents.seed)
 

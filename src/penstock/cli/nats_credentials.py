@@ -17,7 +17,7 @@ def nats_credentials(service: str, days: int, keys: Path | None) -> None:
     """Print the credentials with which the service called SERVICE connects to the bus.
 
     NATS clients read them from a file. The service may be asked below `service.<SERVICE>.` and answer, no more; it
-    shows in `penstock get services` once it announces itself. The text is a secret, and made of the keys in the key
+    shows in `penstock get services` once it announces itself. `engine` is the interactive engine. The text is a secret, and made of the keys in the key
     file (PENSTOCK_NATS_KEYS, else bus-keys.json in the data folder).
     """
     from penstock.bus.credentials import BusKeys
@@ -30,5 +30,6 @@ def nats_credentials(service: str, days: int, keys: Path | None) -> None:
     if not path.exists():
         raise click.ClickException(f"There is no key file {path.absolute()}; it comes with the first start.")
     loaded = BusKeys.load_or_create(path)
-    credential = loaded.service_user(service, datetime.now(UTC) + timedelta(days=days))
+    expires = datetime.now(UTC) + timedelta(days=days)
+    credential = loaded.engine_user(expires) if service == "engine" else loaded.service_user(service, expires)
     click.echo(credential.file_text(), nl=False)
