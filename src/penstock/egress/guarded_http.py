@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -30,11 +30,24 @@ class HttpFailed(PenstockError):
 
 
 class HttpAnswer(msgspec.Struct, frozen=True):
-    """headers: names in lower case; of a repeated one the last value."""
+    """headers: names in lower case; of a repeated one the last value. fields: all headers as they came."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    reason: str = ""
+    fields: Sequence[tuple[str, str]] = ()
+
+
+class HttpPatience(msgspec.Struct, frozen=True):
+    """How long to wait, in seconds; None without end.
+
+    total: for all of the request. connect: for the connection. idle: between two pieces of the answer.
+    """
+
+    total: float | None = 30.0
+    connect: float | None = None
+    idle: float | None = None
 
 
 class GuardedHttp:
@@ -56,7 +69,7 @@ class GuardedHttp:
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=("user-agent",),
+            skip_auto_headers=("user-agent", "content-type"),
             requote_redirect_url=False,
         )
         return self
@@ -74,11 +87,11 @@ class GuardedHttp:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-        timeout: float = 30.0,
+        timeout: float | HttpPatience = 30.0,
         most: int = _ANSWER_BYTES,
         cut: bool = False,
     ) -> HttpAnswer:
-        """One request, `timeout` seconds in all.
+        """One request. timeout: seconds in all, or how long to wait for what.
 
         most: bytes that the answer's body may have. cut: a longer one is cut there, instead of TooLarge.
 
@@ -88,12 +101,14 @@ class GuardedHttp:
             raise RuntimeError("the client is not open")
         target = _target(url)
         host = target.host or ""
+        patience = timeout if isinstance(timeout, HttpPatience) else HttpPatience(timeout)
+        waits = aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.idle)
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(patience.total):
                 if host[-1:].isdigit() or ":" in host:
                     await self._guard.resolve(host)
                 async with self._session.request(
-                    method, target, headers=headers, data=body or None, allow_redirects=False
+                    method, target, headers=headers, data=body or None, allow_redirects=False, timeout=waits
                 ) as answer:
                     read = await _read(answer, most + 1)
                     if len(read) > most:
@@ -101,9 +116,10 @@ class GuardedHttp:
                         if not cut:
                             raise TooLarge(f"{host} answered more than {most} bytes")
                     found = {name.lower(): value for name, value in answer.headers.items()}
-                    return HttpAnswer(answer.status, found, read[:most])
-        except TimeoutError:
-            raise HttpFailed(f"{host} did not answer within {timeout:g} s") from None
+                    fields = list(answer.headers.items())
+                    return HttpAnswer(answer.status, found, read[:most], answer.reason or "", fields)
+        except TimeoutError as error:
+            raise HttpFailed(f"{host} did not answer within {_patience(error, patience):g} s") from None
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, _Refused):
                 raise AddressRefused(str(error.os_error)) from None
@@ -162,6 +178,15 @@ class _GuardedResolver(AbstractResolver):
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _patience(error: TimeoutError, patience: HttpPatience) -> float:
+    """Which of the times was over."""
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return patience.connect or 0
+    if isinstance(error, aiohttp.SocketTimeoutError):
+        return patience.idle or 0
+    return patience.total or 0
 
 
 async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
