@@ -94,8 +94,11 @@ class FlowEngine:
         """Raises NotFound for a flow that does not run."""
         return self._flow(name).status(self._clock.now())
 
-    async def start(self, definition: FlowDefinition) -> datetime:
+    async def start(self, definition: FlowDefinition, since: datetime | None = None) -> datetime:
         """Starts the flow, in place of the version that runs.
+
+        since: when a flow that does not run yet became due to run. Due times after it that have passed fire at once,
+        those older than the engine's `late` are told as missed. A version that runs keeps what was due so far.
 
         Answers the moment from which it counts: due times up to then are the old version's, later ones the new
         one's. Exchanges of the old version go on. Raises what a component's start raises, NotFound for a variable
@@ -105,7 +108,7 @@ class FlowEngine:
         while True:
             flow = self._flows.get(definition.name)
             if flow is None:
-                return await self._start_first(definition)
+                return await self._start_first(definition, since)
             async with flow.change:
                 if self._flows.get(definition.name) is flow:
                     return await self._replace(flow, definition)
@@ -140,28 +143,29 @@ class FlowEngine:
         }
         return parse_flow(definition.name, definition.version, definition.source, values)
 
-    async def _start_first(self, definition: FlowDefinition) -> datetime:
+    async def _start_first(self, definition: FlowDefinition, since: datetime | None) -> datetime:
         flow = RunningFlow(definition, self._clock.now())
         self._flows[definition.name] = flow
         async with flow.change:
             try:
-                return await self._replace(flow, definition)
+                return await self._replace(flow, definition, since)
             except BaseException:
                 del self._flows[definition.name]
                 raise
 
-    async def _replace(self, flow: RunningFlow, definition: FlowDefinition) -> datetime:
+    async def _replace(self, flow: RunningFlow, definition: FlowDefinition, since: datetime | None = None) -> datetime:
         before, after = flow.intakes, await self._open_intakes(flow, definition)
         # Nothing waits from here to the end of the swap, so no due time falls between the versions.
-        since = self._clock.now()
+        now = self._clock.now()
+        moment = now if since is None else min(since, now)
         for intake in before:
-            intake.end_ticks(since)
+            intake.end_ticks(moment)
         for intake in after:
-            intake.begin(since)
-        flow.take_over(definition, after, since)
+            intake.begin(now, moment)
+        flow.take_over(definition, after, now)
         for intake in before:
             await intake.close()
-        return since
+        return moment
 
     async def _open_intakes(self, flow: RunningFlow, definition: FlowDefinition) -> list[Intake]:
         context = FlowContext(

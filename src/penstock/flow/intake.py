@@ -60,10 +60,10 @@ class Intake:
     async def open(self, consumer: Consumer) -> None:
         self._stop = await consumer.start(self)
 
-    def begin(self, since: datetime) -> None:
-        """Alarms that are due after `since` are this consumer's."""
+    def begin(self, now: datetime, since: datetime) -> None:
+        """Ticks that are due after `since`, which may have passed, are this consumer's; other alarms begin now."""
         for alarm in self._alarms:
-            self._timetable.set(alarm, alarm.first(since))
+            self._timetable.set(alarm, alarm.first(since if alarm.is_tick else now))
 
     def end_ticks(self, until: datetime) -> None:
         """Ticks that are due after `until` are not this consumer's any more."""

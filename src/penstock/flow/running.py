@@ -20,7 +20,7 @@ class FlowState(StrEnum):
 
 
 class FlowStatus(msgspec.Struct, frozen=True):
-    """started: when the current version began; due times after it are that version's. error: the last failure."""
+    """started: when the current version began. error: the last failure."""
 
     name: str
     version: str
@@ -48,13 +48,13 @@ class RunningFlow:
         self.intakes: list[Intake] = []
         self.change = asyncio.Lock()
 
-    def take_over(self, definition: FlowDefinition, intakes: list[Intake], since: datetime) -> None:
+    def take_over(self, definition: FlowDefinition, intakes: list[Intake], now: datetime) -> None:
         """Makes this version the current one."""
         if self.intakes:
             self.statistics.reloaded()
         self.definition = definition
         self.intakes = intakes
-        self.started = since
+        self.started = now
 
     def status(self, now: datetime) -> FlowStatus:
         return FlowStatus(
