@@ -9,17 +9,12 @@ import pytest
 
 from penstock.connectors.source_status import new_status, started
 from penstock.kernel.clock import SystemClock
+from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
+from penstock.protocol.assignment import AssignmentAnswer, AssignmentQuery, AssignmentState
 from penstock.protocol.cloudevent import CloudEvent
-from penstock.protocol.event_source import (
-    EventReport,
-    EventSourceStatus,
-    SourceAnswer,
-    SourceEvent,
-    SourceQuery,
-    SourceState,
-)
+from penstock.protocol.event_source import EventReport, EventSourceStatus, SourceEvent, SourceItem
 from penstock.protocol.work import VariableAnswer, VariableQuery
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
@@ -223,7 +218,11 @@ async def agent_client(application: Application, link: AgentLink) -> httpx.Async
 
 async def report(link: AgentLink, *events: tuple[str, CloudEvent], states: Any = ()) -> None:
     found = [SourceEvent(source_id=UUID(id), event=msgspec.Raw(each.to_json())) for id, each in events]
-    body = EventReport(events=found, states=[SourceState(source_id=UUID(id), status=status) for id, status in states])
+    stood = [
+        AssignmentState(key=UUID(id), at=status.last_status_update, status=msgspec.Raw(encode(status)))
+        for id, status in states
+    ]
+    body = EventReport(events=found, states=stood)
     await link.bus.publish(subjects.report(link.id, subjects.EVENTS), encode(body))
 
 
@@ -237,9 +236,11 @@ async def test_an_agent_gets_the_event_sources_that_it_meets_with_their_secrets(
 ) -> None:
     mine = await make(application, name, "database-change", needs, **DATABASE)
     other = await make(application, f"{name}-other")
-    answer = await link.ask(subjects.SOURCES, SourceQuery(), SourceAnswer)
-    [item] = answer.items
-    assert (str(item.id), item.name, item.has_secrets, item.shared) == (mine["Id"], name, True, True)
+    answer = await link.ask(subjects.SOURCES, AssignmentQuery(), AssignmentAnswer)
+    [assigned] = answer.items
+    assert (str(assigned.key), assigned.has_secrets) == (mine["Id"], True)
+    item = decode_json(bytes(assigned.body), SourceItem)
+    assert (item.name, item.shared) == (name, True)
     assert msgspec.json.decode(item.configuration) == DATABASE
     async with await agent_client(application, link) as client:
         listed = await client.get("/agent/eventing/eventSourceInstances", params={"agentId": str(link.id)})
@@ -264,7 +265,7 @@ async def test_an_agent_gets_variables_that_its_event_sources_refer_to_and_no_ot
     url = f"postgresql://app:{{{{var:{name}-mine}}}}@db.example.com/shop"
     await make(application, name, "database-change", needs, **DATABASE | {"url": url})
     query = VariableQuery(names=[f"{name}-mine", f"{name}-other"])
-    answer = await link.ask(subjects.SOURCE_VARIABLES, query, VariableAnswer)
+    answer = await link.ask(subjects.variables_of(subjects.SOURCES), query, VariableAnswer)
     assert answer.values.keys() == {f"{name}-mine"}
 
 
@@ -338,17 +339,27 @@ async def test_the_status_on_each_agent_is_shown_as_it_was_reported_last(
     assert [move["NewStatus"] for move in shown["Messages"]] == ["Initializing", "Initialized", "Starting", "Started"]
 
 
-async def test_agents_are_told_when_event_sources_change(application: Application, name: str) -> None:
-    async with linked_agent(application, f"agent-{name}", {"Environment": name}) as link:
-        told: list[str] = []
+async def test_the_agents_concerned_are_told_when_event_sources_change_and_no_others(
+    application: Application, name: str
+) -> None:
+    told: list[str] = []
 
-        async def note(received: Any) -> None:
-            told.append(received.subject)
+    async def note(received: Any) -> None:
+        told.append(received.subject)
 
-        await link.bus.subscribe(subjects.sources_changed(link.id), note)
+    async with (
+        linked_agent(application, f"agent-{name}", {"Environment": name}) as mine,
+        linked_agent(application, f"other-{name}", {"Environment": f"{name}-other"}) as other,
+    ):
+        for link in (mine, other):
+            await link.bus.subscribe(subjects.assigned(link.id, subjects.SOURCES), note)
         await make(application, name, "timer", [{"Identifier": "Environment", "Value": name}])
+        await until(lambda: heard(told, mine))
+        await make(application, f"{name}-other", "timer", [{"Identifier": "Environment", "Value": f"{name}-other"}])
+        await until(lambda: heard(told, other))
+        first, last = subjects.assigned(mine.id, subjects.SOURCES), subjects.assigned(other.id, subjects.SOURCES)
+        assert list(dict.fromkeys(told)) == [first, last]
 
-        async def heard() -> bool:
-            return bool(told)
 
-        await until(heard)
+async def heard(told: list[str], link: AgentLink) -> bool:
+    return subjects.assigned(link.id, subjects.SOURCES) in told

@@ -3,11 +3,12 @@
 import asyncio
 import os
 import socket
+from collections import defaultdict
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import msgspec
@@ -24,17 +25,17 @@ from penstock.bus.streams import Streams, StreamSpec
 from penstock.flow.scheduled_command import scheduled_command
 from penstock.kernel.ids import new_id
 from penstock.kernel.validation import decode_json
-from penstock.kernel.wire import encode
+from penstock.kernel.wire import Wire, encode
 from penstock.protocol import subjects
-from penstock.protocol.cloudevent import CloudEvent
-from penstock.protocol.event_source import (
-    EventReport,
-    EventSourceStatusEnum,
-    SourceAnswer,
-    SourceItem,
-    SourceQuery,
-    SourceState,
+from penstock.protocol.assignment import (
+    AssignmentAnswer,
+    AssignmentItem,
+    AssignmentQuery,
+    AssignmentReport,
+    AssignmentState,
 )
+from penstock.protocol.cloudevent import CloudEvent
+from penstock.protocol.event_source import EventReport, EventSourceStatus, EventSourceStatusEnum
 from penstock.protocol.registration import AgentConfiguration, AgentRegistrationData, AgentRegistrationDto
 from penstock.protocol.report import (
     FlowReport,
@@ -64,6 +65,7 @@ from tests.nats_server import NatsServer, eventually
 
 PING_SECONDS = 0.3
 RESYNC_SECONDS = 1.0
+S = TypeVar("S", bound=Wire)
 
 
 @dataclass
@@ -77,7 +79,7 @@ class Told:
     lines: list[LogLine] = field(default_factory=list)
     pings: list[AgentStatusPing] = field(default_factory=list)
     events: list[CloudEvent] = field(default_factory=list)
-    sources: list[SourceState] = field(default_factory=list)
+    assigned: dict[str, list[AssignmentState]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, kind: str, body: bytes) -> None:
         match kind:
@@ -93,14 +95,21 @@ class Told:
             case subjects.EVENTS:
                 found: EventReport = decode_json(body, EventReport)
                 self.events += [CloudEvent.from_json(bytes(each.event)) for each in found.events]
-                self.sources += found.states
+                self.assigned[subjects.SOURCES] += found.states
+            case _:
+                self.assigned[kind] += decode_json(body, AssignmentReport).states
 
     def status(self, flow: str) -> FlowState | None:
         return next((state for state in reversed(self.states) if state.name == flow), None)
 
+    def statuses(self, kind: str, status: type[S], key: UUID | None = None) -> list[S]:
+        """What was told of the assigned work of a kind, or of one item of it, the latest last."""
+        found = [state for state in self.assigned[kind] if key in (None, state.key)]
+        return [decode_json(bytes(state.status), status) for state in found]
+
     def source(self, id: UUID) -> EventSourceStatusEnum | None:
         """How an event source stands, by the latest report."""
-        return next((state.status.status for state in reversed(self.sources) if state.source_id == id), None)
+        return next((each.status for each in self.statuses(subjects.SOURCES, EventSourceStatus, id)[-1:]), None)
 
     def runs(self, flow: str) -> list[RunFinished]:
         return [run for run in self.finished if run.flow == flow]
@@ -121,7 +130,7 @@ class Servers:
         self.ended: dict[str, datetime] = {}
         self.variables: dict[str, VariableValue] = {}
         self.variable_questions: list[list[str]] = []
-        self.sources: dict[UUID, SourceItem] = {}
+        self.assigned: dict[str, dict[UUID, AssignmentItem]] = defaultdict(dict)
         self.digests = 0
         self.bus_lives = timedelta(hours=1)
         self.resync_seconds = RESYNC_SECONDS
@@ -190,10 +199,18 @@ class Servers:
         last = (await Streams(self.bus).info(subjects.REPORT_STREAM)).state.last_seq
         await eventually(lambda: self._seen >= last)
 
-    async def tell_sources(self) -> None:
-        """Tells every agent that event sources may have changed."""
+    def assign(self, kind: str, body: Wire, key: UUID | None = None, *, has_secrets: bool = False) -> UUID:
+        """Makes an item work of the agents, or another version of it; they have yet to be told. Answers its key."""
+        item = AssignmentItem(
+            key=key or new_id(), stamp=new_id().hex, has_secrets=has_secrets, body=msgspec.Raw(encode(body))
+        )
+        self.assigned[kind][item.key] = item
+        return item.key
+
+    async def tell_assigned(self, kind: str) -> None:
+        """Tells every agent that its work of a kind may have changed."""
         for agent in self.credentials.values():
-            await self.bus.notify(subjects.sources_changed(agent))
+            await self.bus.notify(subjects.assigned(agent, kind))
 
     async def register(self, request: Request) -> Response:
         data: AgentRegistrationData = decode_json(await request.body(), AgentRegistrationData)
@@ -237,10 +254,8 @@ class Servers:
         signature = signer.sign(challenge(request.subject, request.headers[NONCE]), body)
         return Answer(body, {HEADER: signature})
 
-    def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer | SourceAnswer:
+    def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer | AssignmentAnswer:
         match what:
-            case subjects.SOURCES:
-                return self._sources(decode_json(body, SourceQuery))
             case subjects.DIGEST:
                 self.digests += 1
                 return self._digest(decode_json(body, DigestQuery).after or "")
@@ -249,20 +264,22 @@ class Servers:
                 items = [self.items[name] for name in names if name in self.items]
                 ended = {name: self.ended[name] for name in names if name in self.ended and name not in self.items}
                 return WorkAnswer(items=items, left=[], ended=ended)
+            case _ if not what.endswith(subjects.VARIABLES):
+                return self._items(self.assigned[what], decode_json(body, AssignmentQuery))
             case _:
                 names = decode_json(body, VariableQuery).names
                 self.variable_questions.append(names)
                 return VariableAnswer(values={name: self.variables[name] for name in names if name in self.variables})
 
-    def _sources(self, query: SourceQuery) -> SourceAnswer:
-        """One event source on a page, so that agents have to turn pages."""
-        left = sorted(id for id in self.sources if query.after is None or id > query.after)
-        answer = SourceAnswer(items=[], unchanged=[], next=left[0] if len(left) > 1 else None)
-        for id in left[:1]:
-            if query.stamps.get(str(id)) == self.sources[id].stamp:
-                answer.unchanged.append(id)
+    def _items(self, items: dict[UUID, AssignmentItem], query: AssignmentQuery) -> AssignmentAnswer:
+        """One item on a page, so that agents have to turn pages."""
+        left = sorted(key for key in items if query.after is None or key > query.after)
+        answer = AssignmentAnswer(items=[], unchanged=[], next=left[0] if len(left) > 1 else None)
+        for key in left[:1]:
+            if query.stamps.get(str(key)) == items[key].stamp:
+                answer.unchanged.append(key)
             else:
-                answer.items.append(self.sources[id])
+                answer.items.append(items[key])
         return answer
 
     def _digest(self, after: str) -> Digest:

@@ -6,10 +6,19 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from penstock.agent.assigned.book import Drawer
+from penstock.agent.batches import next_batch
 from penstock.agent.database import DamagedDatabase, Database
+from penstock.agent.entries import Channel
+from penstock.agent.outbox import Outbox
+from penstock.agent.schema import VERSIONS
+from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Unavailable
+from penstock.kernel.validation import decode_json
+from penstock.protocol.event_source import EventReport, EventSourceStatus, SourceItem
 
 
 @pytest.fixture
@@ -117,3 +126,55 @@ async def test_a_database_of_a_newer_version_is_refused(database: Database, tmp_
 
     with pytest.raises(DamagedDatabase, match="newer version"):
         await Database(tmp_path / "agent.db").open()
+
+
+OLD_SOURCE = {
+    "Id": "00000000-0000-0000-0000-000000000001",
+    "Name": "orders",
+    "Stamp": "s1",
+    "Type": "timer",
+    "Version": "1.0.0",
+    "Configuration": "{}",
+    "RequiresPolling": True,
+    "Shared": False,
+    "HasSecrets": False,
+}
+OLD_STATUS = {"Status": "New", "PreviousStatus": "New", "LastStatusUpdate": "2026-01-31T08:30:00Z", "Messages": []}
+
+
+def version_2(path: Path) -> None:
+    """A file as it was when event sources had a table of their own."""
+    with closing(sqlite3.connect(path)) as old:
+        for script in VERSIONS[:2]:
+            old.executescript(script)
+        old.execute("PRAGMA application_id = 0x50454E41")
+        old.execute("PRAGMA user_version = 2")
+        status = msgspec.json.encode(OLD_STATUS)
+        secret = OLD_SOURCE | {"Id": "00000000-0000-0000-0000-000000000002", "HasSecrets": True}
+        for item in (OLD_SOURCE, secret):
+            row = (item["Id"], msgspec.json.encode(item), b"7", status)
+            old.execute("INSERT INTO sources (id, item, position, status) VALUES (?, ?, ?, ?)", row)
+        told = msgspec.json.encode({"SourceId": OLD_SOURCE["Id"], "Status": OLD_STATUS, "Removed": True})
+        old.execute("INSERT INTO outbox (channel, part, flow, entry) VALUES ('events', 'source', 'x', ?)", (told,))
+        old.commit()
+
+
+async def test_event_sources_of_an_older_file_are_taken_over_with_their_positions_and_reports(
+    tmp_path: Path,
+) -> None:
+    version_2(tmp_path / "agent.db")
+    database = Database(tmp_path / "agent.db")
+    await database.open()
+    outbox = Outbox(database, SystemClock(), limit=1 << 30)
+    kept = await Drawer("sources", Channel.EVENTS, database, outbox, SystemClock()).kept()
+    batch = await database.run(lambda connection: next_batch(connection, Channel.EVENTS, None))
+    await database.close()
+
+    first, second = kept.values()
+    assert decode_json(first.body or b"", SourceItem).name == "orders"
+    assert (first.stamp, first.progress, second.body, second.progress) == ("s1", b"7", None, b"7")
+    assert decode_json(second.status or b"", EventSourceStatus).status == "New"
+    assert batch is not None
+    [state] = decode_json(batch.body, EventReport).states
+    assert (str(state.key), state.removed) == (OLD_SOURCE["Id"], True)
+    assert decode_json(bytes(state.status), EventSourceStatus).status == "New"

@@ -13,8 +13,8 @@ import pytest
 from penstock.bus.credentials import BusKeys
 from penstock.bus.embedded import EmbeddedServer
 from penstock.kernel.duration import Duration
-from penstock.kernel.ids import new_id
-from penstock.protocol.event_source import EventSourceStatusEnum, SourceItem, SourcePackage
+from penstock.protocol import subjects
+from penstock.protocol.event_source import EventSourceStatus, EventSourceStatusEnum, SourceItem, SourcePackage
 from penstock.protocol.work import VariableValue
 from tests.areas.files import files_that_contain
 from tests.conformance.agent_process import AgentProcess, agent_process
@@ -60,14 +60,12 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def put(servers: Servers, kind: str, id: UUID | None = None, **fields: Any) -> UUID:
+def put(servers: Servers, kind: str, id: UUID | None = None, has_secrets: bool = False, **fields: Any) -> UUID:
     """Makes an event source work of the agents. Fields of the item, or of its configuration."""
     own = {name: fields.pop(name) for name in list(fields) if name in SourceItem.__struct_fields__}
     item = SourceItem(
         **{
-            "id": id or new_id(),
             "name": kind,
-            "stamp": new_id().hex,
             "type": kind,
             "version": "1.0.0",
             "configuration": msgspec.json.encode(fields).decode(),
@@ -77,8 +75,16 @@ def put(servers: Servers, kind: str, id: UUID | None = None, **fields: Any) -> U
             **own,
         }
     )
-    servers.sources[item.id] = item
-    return item.id
+    return servers.assign(subjects.SOURCES, item, id, has_secrets=has_secrets)
+
+
+def told(servers: Servers, id: UUID | None = None) -> list[EventSourceStatus]:
+    """The statuses that were reported."""
+    return servers.of_agent.statuses(subjects.SOURCES, EventSourceStatus, id)
+
+
+def removals(servers: Servers) -> list[UUID]:
+    return [state.key for state in servers.of_agent.assigned[subjects.SOURCES] if state.removed]
 
 
 def watch(servers: Servers, folder: Path, **fields: Any) -> UUID:
@@ -103,7 +109,7 @@ async def test_events_of_a_timer_are_reported_with_an_id_for_each_due_time(
     events = servers.of_agent.events
     assert len({event.id for event in events}) == len(events)
     assert {(event.source, event.data) for event in events} == {("/eventsources/timer", 1)}
-    moves = [move.new_status for move in servers.of_agent.sources[-1].status.messages or ()]
+    moves = [move.new_status for move in told(servers)[-1].messages or ()]
     assert moves == ["Initializing", "Initialized", "Starting", "Started"]
     assert stands(servers, id, STARTED)
 
@@ -122,10 +128,8 @@ async def test_nothing_is_lost_or_told_twice_over_a_kill(servers: Servers, agent
     (folder / "3").touch()
     await eventually(lambda: "3" in names(servers))
     assert names(servers) == ["1", "2", "3"]
-    told = [
-        (move.new_status, move.message) for state in servers.of_agent.sources for move in state.status.messages or ()
-    ]
-    assert ("Stopped", "the agent ended") in told
+    moves = [(move.new_status, move.message) for status in told(servers) for move in status.messages or ()]
+    assert ("Stopped", "the agent ended") in moves
 
 
 async def test_sources_go_on_while_the_bus_is_away_and_their_events_arrive_later(tmp_path: Path, folder: Path) -> None:
@@ -155,14 +159,13 @@ async def test_a_source_that_is_removed_is_stopped_and_told_so(
     id = watch(servers, folder)
     await agent.start()
     await eventually(lambda: stands(servers, id, STARTED))
-    del servers.sources[id]
-    await servers.tell_sources()
-    await eventually(lambda: any(state.removed for state in servers.of_agent.sources))
-    last = next(state for state in servers.of_agent.sources if state.removed)
-    assert [move.new_status for move in last.status.messages or ()][-3:] == ["Stopping", "Stopped", "Removed"]
+    del servers.assigned[subjects.SOURCES][id]
+    await servers.tell_assigned(subjects.SOURCES)
+    await eventually(lambda: removals(servers) == [id])
+    assert [move.new_status for move in told(servers, id)[-1].messages or ()][-3:] == ["Stopping", "Stopped", "Removed"]
     (folder / "after").touch()
     other = put(servers, "timer")
-    await servers.tell_sources()
+    await servers.tell_assigned(subjects.SOURCES)
     await eventually(lambda: stands(servers, other, STARTED) and bool(servers.of_agent.events))
     assert {event.type for event in servers.of_agent.events} == {"penstock.timer.due"}
 
@@ -182,9 +185,9 @@ async def test_a_changed_source_reads_on_unless_it_reads_something_else(
     await agent.start()
     await eventually(lambda: names(servers) == ["1"])
     watch(servers, other, id=id)
-    count = len(servers.of_agent.sources)
-    await servers.tell_sources()
-    await eventually(lambda: len(servers.of_agent.sources) > count and stands(servers, id, STARTED))
+    count = len(told(servers))
+    await servers.tell_assigned(subjects.SOURCES)
+    await eventually(lambda: len(told(servers)) > count and stands(servers, id, STARTED))
     (other / "2").touch()
     await eventually(lambda: len(servers.of_agent.events) == 2)
     assert names(servers) == ["1", "2"]
@@ -227,8 +230,7 @@ async def test_a_failing_source_hurts_no_other_and_tells_why(servers: Servers, a
     await agent.start()
     await eventually(lambda: stands(servers, broken, FAILED) and bool(servers.of_agent.events))
     await eventually(lambda: stands(servers, unknown, EventSourceStatusEnum.INITIALIZING_FAILED))
-    reason = next(state for state in reversed(servers.of_agent.sources) if state.source_id == broken)
-    assert "/no/such/folder" in ((reason.status.messages or [])[-1].message or "")
+    assert "/no/such/folder" in ((told(servers, broken)[-1].messages or [])[-1].message or "")
 
 
 async def test_kinds_of_packages_run_without_the_agents_environment(servers: Servers, agent: AgentProcess) -> None:

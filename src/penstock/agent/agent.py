@@ -12,6 +12,8 @@ import structlog
 
 from penstock.agent.access import Access
 from penstock.agent.accountant import tell_passed
+from penstock.agent.assigned.kind import AssignedKind, Surroundings
+from penstock.agent.assigned.work import AssignedWork
 from penstock.agent.capabilities import CUSTOM_FILE, Capabilities
 from penstock.agent.database import Database
 from penstock.agent.folder import AgentFolder
@@ -39,6 +41,8 @@ from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
+ASSIGNED: tuple[type[AssignedKind], ...] = (EventSources,)
+"""The kinds of work besides flows."""
 _GRACE = timedelta(seconds=5)
 _FLUSH_SECONDS = 1.5
 _MARKER_FILE = "run"
@@ -112,28 +116,23 @@ class Agent:
         reader = FlowReader(Variables(resolve), self._settings.zone)
         keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self._clock, identity.registered)
         reconciler = Reconciler(keeper, ledger, database, uplink, access)
-        sources = EventSources(
-            self._settings,
-            self._folder.path,
-            {**self._environment(), AGENT_MARKER: marker},
-            database,
-            outbox,
-            uplink,
-            access,
-            self._clock,
+        environment = {**self._environment(), AGENT_MARKER: marker}
+        assigned = AssignedWork(
+            ASSIGNED,
+            Surroundings(self._settings, self._folder.path, environment, database, outbox, uplink, access, self._clock),
         )
         pinger = Pinger(self._settings, self._capabilities, access, uplink, engine, listener, self._clock)
 
         def changed(names: list[str]) -> None:
             if not names:
                 pinger.soon()
-                sources.notice()
+                assigned.notice()
             reconciler.notice(names)
 
         async with Tasks() as carriers:
-            carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed, sources.notice))
-            async with engine, sources, Tasks() as workers:
-                workers.start(reconciler.serve(), sources.serve(), pinger.serve(), tell_passed(ledger, self._clock))
+            carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed, assigned.notice))
+            async with engine, assigned, Tasks() as workers:
+                workers.start(reconciler.serve(), assigned.serve(), pinger.serve(), tell_passed(ledger, self._clock))
                 await self._stop.wait()
                 _log.info("stopping")
             await runs.none_begins()

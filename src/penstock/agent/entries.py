@@ -10,8 +10,9 @@ import msgspec
 
 from penstock.kernel.wire import encode
 from penstock.protocol import subjects
+from penstock.protocol.assignment import AssignmentReport, AssignmentState
 from penstock.protocol.cloudevent import CloudEvent
-from penstock.protocol.event_source import EventReport, SourceEvent, SourceState
+from penstock.protocol.event_source import EventReport, SourceEvent
 from penstock.protocol.report import (
     FlowReport,
     FlowState,
@@ -42,11 +43,11 @@ class Part(StrEnum):
     STATE = "state"
     LINE = "line"
     EVENT = "event"
-    SOURCE = "source"
+    STATUS = "status"
 
 
 class Entry(NamedTuple):
-    """flow: the name of the flow, or the id of the event source, that it tells of."""
+    """flow: the name of the flow, or the key of the assigned item, that it tells of."""
 
     channel: Channel
     part: Part
@@ -79,8 +80,8 @@ def event_entry(source_id: UUID, event: CloudEvent) -> Entry:
     return Entry(Channel.EVENTS, Part.EVENT, str(source_id), encode(body))
 
 
-def source_entry(state: SourceState) -> Entry:
-    return Entry(Channel.EVENTS, Part.SOURCE, str(state.source_id), encode(state))
+def status_entry(channel: Channel, state: AssignmentState) -> Entry:
+    return Entry(channel, Part.STATUS, str(state.key), encode(state))
 
 
 def insert_entries(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
@@ -91,8 +92,8 @@ def insert_entries(connection: sqlite3.Connection, entries: Iterable[Entry]) -> 
         [(row.flow,) for row in rows if row.part is Part.STATE],
     )
     connection.executemany(
-        "DELETE FROM outbox WHERE flow = ? AND part = 'source' AND batch IS NULL",
-        [(row.flow,) for row in rows if row.part is Part.SOURCE],
+        "DELETE FROM outbox WHERE flow = ? AND channel = ? AND part = 'status' AND batch IS NULL",
+        [(row.flow, row.channel) for row in rows if row.part is Part.STATUS],
     )
     connection.executemany("INSERT INTO outbox (channel, part, flow, entry) VALUES (?, ?, ?, ?)", rows)
 
@@ -111,4 +112,6 @@ def report(channel: Channel, entries: Sequence[tuple[str, bytes]]) -> bytes:
         case Channel.LOGS:
             return encode(LogReport(lines=cast(list[LogLine], of(Part.LINE))))
         case Channel.EVENTS:
-            return encode(EventReport(events=of(Part.EVENT), states=of(Part.SOURCE)))
+            return encode(EventReport(events=of(Part.EVENT), states=of(Part.STATUS)))
+        case _:
+            return encode(AssignmentReport(states=of(Part.STATUS)))

@@ -7,7 +7,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _APPLICATION_ID = 0x50454E41  # "PENA", in the file's header
 
-_VERSIONS = (
+VERSIONS = (
     """
     -- What the servers want the agent to have, as last heard.
     CREATE TABLE desired (flow TEXT PRIMARY KEY, item BLOB NOT NULL) WITHOUT ROWID;
@@ -44,6 +44,29 @@ _VERSIONS = (
     CREATE TABLE sources (id TEXT PRIMARY KEY, item BLOB NOT NULL, position BLOB, status BLOB);
     CREATE INDEX outbox_source_states ON outbox (flow) WHERE part = 'source';
     """,
+    """
+    -- Assigned work of every kind: what the servers want, how far each item has come, how it stands.
+    -- body: NULL while it has secrets, which do not reach the disk.
+    CREATE TABLE assigned (
+        kind TEXT NOT NULL, key TEXT NOT NULL, stamp TEXT NOT NULL, body BLOB, progress BLOB, status BLOB,
+        PRIMARY KEY (kind, key)
+    ) WITHOUT ROWID;
+    INSERT INTO assigned
+        SELECT 'sources', id, json_extract(told, '$.Stamp'),
+            CASE WHEN json_extract(told, '$.HasSecrets') THEN NULL
+                ELSE CAST(json_remove(told, '$.Id', '$.Stamp', '$.HasSecrets') AS BLOB) END,
+            position, status
+        FROM (SELECT id, CAST(item AS TEXT) AS told, position, status FROM sources);
+    DROP TABLE sources;
+    DROP INDEX outbox_source_states;
+    UPDATE outbox SET part = 'status', entry = CAST(json_object(
+            'Key', json_extract(CAST(entry AS TEXT), '$.SourceId'),
+            'At', json_extract(CAST(entry AS TEXT), '$.Status.LastStatusUpdate'),
+            'Status', json_extract(CAST(entry AS TEXT), '$.Status'),
+            'Removed', json(iif(json_extract(CAST(entry AS TEXT), '$.Removed'), 'true', 'false'))
+        ) AS BLOB) WHERE part = 'source';
+    CREATE INDEX outbox_statuses ON outbox (flow) WHERE part = 'status';
+    """,
 )
 
 
@@ -53,7 +76,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     [(version,)] = connection.execute("PRAGMA user_version")
-    for number, script in enumerate(_VERSIONS[version:], version + 1):
+    for number, script in enumerate(VERSIONS[version:], version + 1):
         connection.executescript(
             f"BEGIN IMMEDIATE; {script}; PRAGMA application_id = {_APPLICATION_ID};"
             f" PRAGMA user_version = {number}; COMMIT;"
@@ -66,7 +89,7 @@ def _check_ours(connection: sqlite3.Connection) -> None:
     [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_master")
     if mark not in (0, _APPLICATION_ID) or (mark == 0 and tables):
         raise sqlite3.DatabaseError("it is the database of another program")
-    if version > len(_VERSIONS):
+    if version > len(VERSIONS):
         raise sqlite3.DatabaseError("it was written by a newer version of Penstock")
 
 

@@ -45,18 +45,18 @@ class Uplink:
         self._access = access
         self._agent = access.agent_id
         self._on_changed: Changed = lambda names: None
-        self._on_sources: Callable[[], None] = lambda: None
+        self._on_assigned: Callable[[str], None] = lambda kind: None
         self._bus: Bus | None = None
         self._up = asyncio.Event()
 
-    async def serve(self, on_changed: Changed, on_sources: Callable[[], None]) -> None:
+    async def serve(self, on_changed: Changed, on_assigned: Callable[[str], None]) -> None:
         """Connects, again and again, until cancelled.
 
         on_changed: called when the servers say that work changed, and after each connect.
-        on_sources: called when they say that event sources may have changed.
+        on_assigned: called with the kind of assigned work that they say may have changed.
         """
         self._on_changed = on_changed
-        self._on_sources = on_sources
+        self._on_assigned = on_assigned
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -107,8 +107,7 @@ class Uplink:
             name=f"penstock-agent {self._agent}",
             inbox_prefix=subjects.inbox(self._agent),
         ) as bus:
-            await bus.subscribe(subjects.changed(self._agent), self._changed)
-            await bus.subscribe(subjects.sources_changed(self._agent), self._sources_changed)
+            await bus.subscribe(subjects.assigned(self._agent, "*"), self._told)
             self._bus = bus
             self._up.set()
             _log.info("connected to the bus", servers=servers)
@@ -131,14 +130,14 @@ class Uplink:
             await self._access.see_to(connected=bus.connected)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _changed(self, notice: Received) -> None:
+    async def _told(self, notice: Received) -> None:
         # The bus hands over what the credential allows; a notice to anyone else is nothing to act on.
+        kind = subjects.kind_of(notice.subject)
         if notice.subject == subjects.changed(self._agent):
             names = notice.data.decode(errors="replace").split("\n") if notice.data else []
             self._on_changed(names if len(names) <= _MOST_NAMES else [])
-
-    async def _sources_changed(self, notice: Received) -> None:
-        self._on_sources()
+        elif notice.subject == subjects.assigned(self._agent, kind):
+            self._on_assigned(kind)
 
     def _check(self, received: Received, challenge: str) -> None:
         given = received.headers.get(signature.HEADER, "")

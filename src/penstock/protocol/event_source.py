@@ -8,6 +8,7 @@ import msgspec
 
 from penstock.kernel.duration import Duration
 from penstock.kernel.wire import Map, Wire
+from penstock.protocol.assignment import AssignmentState
 
 
 class EventSourceStatusEnum(StrEnum):
@@ -51,48 +52,25 @@ class SourcePackage(Wire):
 
 
 class SourceItem(Wire):
-    """An event source as an agent is to run it.
+    """An event source as an agent is to run it: the body of its assignment.
 
-    stamp changes whenever the agent must learn something new.
     configuration: JSON object whose `{{var:NAME}}` the agent replaces, by `variables` first.
     frequency, cron: when it is polled; cron counts when both are given.
-    has_secrets: the configuration holds some that are not variables; the agent keeps them in memory alone.
     package, schema: of a kind that is not built in, and the JSON Schema of its configuration.
     """
 
-    id: UUID
     name: str
-    stamp: str
     type: str
     version: str
     configuration: str
     requires_polling: bool
     stateful: bool = False
     shared: bool
-    has_secrets: bool = False
     frequency: Duration | None = None
     cron: str | None = None
     variables: Map | None = None
     package: SourcePackage | None = None
     schema: str | None = None
-
-
-class SourceQuery(Wire):
-    """Asks for all event sources of this agent, in the order of their ids after `after`.
-
-    stamps: of those that the agent has; it needs no items for them.
-    """
-
-    after: UUID | None = None
-    stamps: dict[str, str] = {}
-
-
-class SourceAnswer(Wire):
-    """One page. unchanged: those whose stamps the agent has. next: what to pass as `after`; None on the last one."""
-
-    items: list[SourceItem]
-    unchanged: list[UUID] = []
-    next: UUID | None = None
 
 
 class SourceEvent(Wire):
@@ -102,16 +80,8 @@ class SourceEvent(Wire):
     event: msgspec.Raw
 
 
-class SourceState(Wire):
-    """How an event source stands on the reporting agent. removed: the agent no longer has it."""
-
-    source_id: UUID
-    status: EventSourceStatus
-    removed: bool = False
-
-
 class EventReport(Wire):
-    """Body of `agent.<id>.report.events`."""
+    """Body of `agent.<id>.report.events`. states: of event sources, each an EventSourceStatus."""
 
     events: list[SourceEvent]
-    states: list[SourceState]
+    states: list[AssignmentState]

@@ -15,7 +15,6 @@ FLOWS = "flows"
 LOGS = "logs"
 EVENTS = "events"
 SOURCES = "sources"
-SOURCE_VARIABLES = "source-variables"
 REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
@@ -39,9 +38,19 @@ def changed(agent: UUID | str) -> str:
     return f"to.{agent}.changed"
 
 
-def sources_changed(agent: UUID | str) -> str:
-    """Where servers tell an agent that its event sources changed; no body."""
-    return f"to.{agent}.{SOURCES}"
+def variables_of(kind: str) -> str:
+    """What an agent asks for the variables that its work of a kind refers to."""
+    return f"{kind}-{VARIABLES}"
+
+
+def assigned(agent: UUID | str, kind: str) -> str:
+    """Where servers tell an agent that its work of a kind changed, no body; `*` as kind is every notice to it."""
+    return f"to.{agent}.{kind}"
+
+
+def kind_of(notice: str) -> str:
+    """The last word of a notice's subject: the kind of work that changed."""
+    return notice.rsplit(".", 1)[1]
 
 
 def inbox(agent: UUID | str) -> str:

@@ -1,10 +1,10 @@
 """Event sources and triggers: where events come from, and the catalogs of their kinds."""
 
 from penstock.areas.eventsources.agents import AgentSources
+from penstock.areas.eventsources.assignments import SourceAssignments, SourceCoverage
 from penstock.areas.eventsources.catalog_http import ComponentCatalogOperations, SourceCatalogOperations
 from penstock.areas.eventsources.catalogs import CatalogService
 from penstock.areas.eventsources.configured import Configurations
-from penstock.areas.eventsources.coverage import SourceCoverage
 from penstock.areas.eventsources.instance_http import AgentSourceOperations, InstanceOperations, TrackingOperations
 from penstock.areas.eventsources.instances import InstanceService
 from penstock.areas.eventsources.kinds.database_change_tracking import DatabaseChangeTrackingKind
@@ -33,8 +33,7 @@ from penstock.areas.eventsources.triggers import TriggerService
 from penstock.areas.eventsources.worker import (
     CatalogInstaller,
     KindRefresh,
-    SourceNotices,
-    SourceQuestions,
+    SourceAgents,
     SourceReportTaker,
     SourceSealRenewal,
     SourceStreamRepair,
@@ -43,6 +42,9 @@ from penstock.areas.eventsources.worker import (
 )
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Area
+from penstock.resource.assignment_worker import AssignmentLinks
+from penstock.resource.assignments import AssignmentParts
+from penstock.resource.matching import Matching
 from penstock.resource.reports import AgentReports
 
 AREA = Area(
@@ -53,10 +55,14 @@ AREA = Area(
         AgentQuestions,
         AgentReports,
         AgentSources,
+        AssignmentLinks,
+        AssignmentParts,
         CatalogService,
         Configurations,
         InstanceService,
         KnownKinds,
+        Matching,
+        SourceAssignments,
         SourceCoverage,
         SourceEvents,
         SourceOverview,
@@ -79,8 +85,7 @@ AREA = Area(
     workers=(
         CatalogInstaller,
         KindRefresh,
-        SourceNotices,
-        SourceQuestions,
+        SourceAgents,
         SourceReportTaker,
         SourceSealRenewal,
         SourceStreamRepair,

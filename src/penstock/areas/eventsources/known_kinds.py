@@ -47,6 +47,10 @@ class KnownKinds:
     async def source(self, identifier: str | None, version: str | None) -> Registered:
         """Raises Invalid, see Registry.registered."""
         await self.refresh()
+        return self.known_source(identifier, version)
+
+    def known_source(self, identifier: str | None, version: str | None) -> Registered:
+        """As of the last `refresh`. Raises Invalid."""
         return self._registry.registered(Family.SOURCE, identifier, version)
 
     async def catalogs(self, family: Family) -> Sequence[Catalog]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from penstock.areas.eventsources.agents import AgentSources
+from penstock.areas.eventsources.assignments import SourceAssignments
 from penstock.areas.eventsources.instances import InstanceService
 from penstock.areas.eventsources.model import EventSourceInstanceStatus
 from penstock.areas.eventsources.states import SourceStates
@@ -13,7 +13,7 @@ from penstock.connectors.source_status import new_status
 class SourceOverview:
     """Reads of states, joined with agents."""
 
-    def __init__(self, instances: InstanceService, sources: AgentSources, states: SourceStates) -> None:
+    def __init__(self, instances: InstanceService, sources: SourceAssignments, states: SourceStates) -> None:
         self._instances = instances
         self._sources = sources
         self._states = states
@@ -21,7 +21,7 @@ class SourceOverview:
     async def of(self, id: UUID) -> Sequence[EventSourceInstanceStatus]:
         """Raises NotFound."""
         instance = await self._instances.get(id)
-        states = {state.agent_id: state.status for state in await self._states.of_source(id)}
+        states = await self._states.of_item(id)
         return [
             EventSourceInstanceStatus(
                 agent_id=agent.id,

@@ -43,11 +43,10 @@ class SourceReports:
                     continue
                 await self._events.publish_what_fits(events, instance.name)
         states = [(agent_id, state) for agent_id, report in reports for state in report.states]
-        await self._states.take([each for each in states if each[1].source_id in instances or each[1].removed])
+        await self._states.take(states)
 
     async def _known(self, reports: Reports) -> Mapping[UUID, SourceInstance]:
         ids = {event.source_id for _, report in reports for event in report.events}
-        ids |= {state.source_id for _, report in reports for state in report.states}
         return {instance.key: instance for instance in await self._instances.by_ids(list(ids))}
 
     async def _may_report(self, agent: KnownAgent | None, instance: SourceInstance) -> bool:
@@ -56,7 +55,7 @@ class SourceReports:
             return False
         if satisfies(agent.capabilities, instance.requirements):
             return True
-        return agent.id in {state.agent_id for state in await self._states.of_source(instance.key)}
+        return agent.id in await self._states.of_item(instance.key)
 
 
 def _by_source(reported: Sequence[SourceEvent]) -> Mapping[UUID, list[CloudEvent]]:

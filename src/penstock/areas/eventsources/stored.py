@@ -14,6 +14,8 @@ from penstock.kernel.wire import Map, Wire
 from penstock.packages.environment import Package
 from penstock.protocol.capability import Requirement
 from penstock.protocol.event_source import EventSourceStatus
+from penstock.resource.assignment_states import states_collection
+from penstock.resource.coverage import Unmatched
 from penstock.store.definition import Collection, Column, ColumnType, Journal
 
 STREAM_PREFIX = "eventsource-"
@@ -117,20 +119,6 @@ class TriggerRun(Entity):
     done: int = 0
 
 
-class AgentSourceState(Entity):
-    """How an event source stands on an agent, as it last reported."""
-
-    source_id: UUID
-    agent_id: UUID
-    status: EventSourceStatus
-
-
-class UnmatchedSource(Entity):
-    """Under an event source's id: no agent meets its requirements since then."""
-
-    since: datetime
-
-
 class TakenEvent(Wire):
     """An event of a source that was published. id: the event's key."""
 
@@ -163,15 +151,8 @@ TRACKINGS: Collection[SourceTracking] = Collection(
 )
 TRIGGERS: Collection[StoredTrigger] = Collection("eventing_triggers", StoredTrigger)
 TRIGGER_RUNS: Collection[TriggerRun] = Collection("eventing_trigger_runs", TriggerRun)
-SOURCE_STATES: Collection[AgentSourceState] = Collection(
-    "event_source_states",
-    AgentSourceState,
-    (
-        Column("source", lambda state: str(state.source_id)),
-        Column("at", lambda state: state.status.last_status_update, ColumnType.INTEGER),
-    ),
-)
-UNMATCHED_SOURCES: Collection[UnmatchedSource] = Collection("unmatched_event_sources", UnmatchedSource)
+SOURCE_STATES = states_collection("event_source_agent_states")
+UNMATCHED_SOURCES: Collection[Unmatched] = Collection("unmatched_event_sources", Unmatched)
 TAKEN_EVENTS: Journal[TakenEvent] = Journal(
     "source_events",
     TakenEvent,

@@ -5,14 +5,13 @@ from uuid import UUID
 
 import structlog
 
-from penstock.areas.eventsources.agents import AgentSources
+from penstock.areas.eventsources.assignments import SourceAssignments, SourceCoverage
 from penstock.areas.eventsources.catalogs import TOPIC, CatalogService
-from penstock.areas.eventsources.coverage import SourceCoverage
 from penstock.areas.eventsources.instances import InstanceService
 from penstock.areas.eventsources.known_kinds import KnownKinds
 from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.eventsources.reports import SourceReports
-from penstock.areas.eventsources.stored import CATALOGS, INSTANCES, TRIGGERS
+from penstock.areas.eventsources.stored import CATALOGS, TRIGGERS
 from penstock.areas.eventsources.streams import SourceStreams
 from penstock.areas.eventsources.trigger_runs import TriggerRuns
 from penstock.areas.eventsources.trigger_schedule import TriggerSchedule
@@ -24,12 +23,10 @@ from penstock.bus.message import Delivered
 from penstock.connectors.packaged.process import PackageProcesses
 from penstock.kernel.clock import Clock
 from penstock.protocol import subjects
-from penstock.protocol.event_source import EventReport, SourceQuery
-from penstock.protocol.work import VariableQuery
-from penstock.resource.agent_questions import AgentQuestions
+from penstock.protocol.event_source import EventReport
 from penstock.resource.area import Worker
+from penstock.resource.assignment_worker import AssignmentLinks, AssignmentWorker
 from penstock.resource.changes import Change, Changes
-from penstock.resource.ports import AgentDirectory
 from penstock.resource.reports import AgentReports
 
 log = structlog.get_logger(__name__)
@@ -39,7 +36,6 @@ _LISTENERS = 200
 _INSTALLATIONS = 2
 _INSTALLATION_SECONDS = 60.0
 _LOOK_SECONDS = 10.0
-_GATHER_SECONDS = 0.02
 
 
 class TriggerRunner(Worker):
@@ -131,62 +127,11 @@ class KindRefresh(Worker):
         self._changed.set()
 
 
-class SourceQuestions(Worker):
-    """Answers what agents ask about their event sources."""
+class SourceAgents(AssignmentWorker):
+    """Gives event sources to agents."""
 
-    def __init__(self, questions: AgentQuestions, sources: AgentSources) -> None:
-        self._questions = questions
-        self._sources = sources
-
-    async def run(self) -> None:
-        responders = [
-            await self._questions.respond(subjects.SOURCES, SourceQuery, self._sources.answer),
-            await self._questions.respond(subjects.SOURCE_VARIABLES, VariableQuery, self._sources.variables),
-        ]
-        try:
-            await asyncio.get_running_loop().create_future()
-        finally:
-            for responder in responders:
-                await responder.stop()
-
-
-class SourceNotices(Worker):
-    """Tells agents that their event sources may have changed, and looks for those that no agent runs."""
-
-    def __init__(self, bus: Bus, changes: Changes, directory: AgentDirectory, coverage: SourceCoverage) -> None:
-        self._bus = bus
-        self._changes = changes
-        self._directory = directory
-        self._coverage = coverage
-        self._changed = asyncio.Event()
-        self._to_tell = False
-
-    async def run(self) -> None:
-        following = [
-            await self._changes.follow(INSTANCES.name, self._note),
-            await self._changes.follow(CATALOGS.name, self._note),
-            await self._changes.follow("agents", self._note),
-        ]
-        try:
-            while True:
-                await _wait(self._changed)
-                await asyncio.sleep(_GATHER_SECONDS)
-                self._changed.clear()
-                if self._to_tell:
-                    self._to_tell = False
-                    await self._tell()
-                await self._coverage.check()
-        finally:
-            for each in following:
-                await each.stop()
-
-    async def _note(self, change: Change) -> None:
-        self._to_tell = True
-        self._changed.set()
-
-    async def _tell(self) -> None:
-        for agent in await self._directory.agents(fresh=True):
-            await self._bus.notify(subjects.sources_changed(agent.id))
+    def __init__(self, links: AssignmentLinks, assignments: SourceAssignments, coverage: SourceCoverage) -> None:
+        super().__init__(links, assignments, coverage)
 
 
 class SourceReportTaker(Worker):

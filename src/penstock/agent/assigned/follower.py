@@ -1,4 +1,4 @@
-"""Compares the event sources that the servers want with those that the agent runs, and has the difference made."""
+"""Compares the work of a kind that the servers want with what the agent has, and has the difference made."""
 
 import asyncio
 from uuid import UUID
@@ -6,11 +6,10 @@ from uuid import UUID
 import structlog
 
 from penstock.agent.access import Access
-from penstock.agent.sources.keeper import SourceKeeper
+from penstock.agent.assigned.kind import Keeper
 from penstock.agent.uplink import Uplink
-from penstock.kernel.errors import PenstockError
-from penstock.protocol import subjects
-from penstock.protocol.event_source import SourceAnswer, SourceItem, SourceQuery
+from penstock.kernel.errors import Invalid, PenstockError
+from penstock.protocol.assignment import AssignmentAnswer, AssignmentItem, AssignmentQuery
 
 _GATHER_SECONDS = 0.03
 _FIRST_PAUSE = 0.5
@@ -18,17 +17,18 @@ _LONGEST_PAUSE = 15.0
 _log = structlog.get_logger(__name__)
 
 
-class SourceReconciler:
+class Follower:
     """`serve` runs as a task; `notice` tells it that something may have changed."""
 
-    def __init__(self, keeper: SourceKeeper, uplink: Uplink, access: Access) -> None:
+    def __init__(self, kind: str, keeper: Keeper, uplink: Uplink, access: Access) -> None:
+        self._kind = kind
         self._keeper = keeper
         self._uplink = uplink
         self._access = access
         self._noticed = asyncio.Event()
 
     def notice(self) -> None:
-        """Event sources may have changed."""
+        """Work of the kind may have changed."""
         self._noticed.set()
 
     async def serve(self) -> None:
@@ -41,7 +41,7 @@ class SourceReconciler:
                 await self._compare()
                 pause = _FIRST_PAUSE
             except PenstockError as error:
-                _log.warning("event sources cannot be asked for, trying again", reason=str(error))
+                _log.warning("work cannot be asked for, trying again", kind=self._kind, reason=str(error))
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
                 self.notice()
@@ -57,21 +57,24 @@ class SourceReconciler:
 
     async def _compare(self) -> None:
         changed, unchanged = ([], set()) if self._access.deprecated else await self._wanted()
-        for id in self._keeper.known - unchanged - {item.id for item in changed}:
-            await self._keeper.remove(id)
+        for key in set(self._keeper.known) - unchanged - {item.key for item in changed}:
+            await self._keeper.remove(key)
         for item in changed:
-            await self._keeper.apply(item)
+            try:
+                await self._keeper.apply(item)
+            except Invalid as error:  # the others go on; asked for again at the next resync
+                _log.error("work cannot be read", kind=self._kind, key=str(item.key), reason=str(error))
 
-    async def _wanted(self) -> tuple[list[SourceItem], set[UUID]]:
-        """The event sources that are new or have changed, and those that stay as they are."""
-        stamps = {str(id): stamp for id, stamp in self._keeper.stamps.items()}
-        changed: list[SourceItem] = []
+    async def _wanted(self) -> tuple[list[AssignmentItem], set[UUID]]:
+        """The items that are new or have changed, and those that stay as they are."""
+        stamps = {str(key): stamp for key, stamp in self._keeper.stamps.items()}
+        changed: list[AssignmentItem] = []
         unchanged: set[UUID] = set()
-        query = SourceQuery(stamps=stamps)
+        query = AssignmentQuery(stamps=stamps)
         while True:
-            page = await self._uplink.ask(subjects.SOURCES, query, SourceAnswer)
+            page = await self._uplink.ask(self._kind, query, AssignmentAnswer)
             changed += page.items
             unchanged.update(page.unchanged)
             if page.next is None:
                 return changed, unchanged
-            query = SourceQuery(after=page.next, stamps=stamps)
+            query = AssignmentQuery(after=page.next, stamps=stamps)
