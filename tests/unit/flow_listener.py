@@ -13,6 +13,7 @@ class RememberingListener:
         self.started: list[CommandRun] = []
         self.finished: list[CommandRun] = []
         self.lines: list[LogEntry] = []
+        self.failures: list[tuple[str, str, str]] = []
 
     async def ticks(self, ticks: Sequence[Tick]) -> None:
         self.ticked += ticks
@@ -25,6 +26,9 @@ class RememberingListener:
 
     def log(self, entry: LogEntry) -> None:
         self.lines.append(entry)
+
+    def flow_failed(self, flow: str, version: str, reason: str) -> None:
+        self.failures.append((flow, version, reason))
 
     @property
     def messages(self) -> list[str]:

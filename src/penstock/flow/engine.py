@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
+from importlib.metadata import version
 from time import perf_counter
 from types import TracebackType
 from typing import Self
@@ -23,6 +24,8 @@ from penstock.flow.timetable import Ring, Timetable
 from penstock.flow.variables import Resolve, Variables
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
+
+VERSION = f"penstock {version('penstock')}"
 
 
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +89,10 @@ class FlowEngine:
                 self._server.cancel()
             await self._tasks.__aexit__(kind, error, trace)
 
+    @property
+    def version(self) -> str:
+        return VERSION
+
     def names(self) -> list[str]:
         """The flows that run, sorted."""
         return sorted(self._flows)
@@ -137,11 +144,13 @@ class FlowEngine:
         """The definition with its routes, when they depend on variables."""
         if not definition.needs:
             return definition
+        variables = self._variables.with_own(definition.variables)
         values = {
-            name: (await self._variables.get_public(name, "an option that decides how a flow runs")).value
+            name: (await variables.get_public(name, "an option that decides how a flow runs")).value
             for name in definition.needs
         }
-        return parse_flow(definition.name, definition.version, definition.source, values)
+        parsed = parse_flow(definition.name, definition.version, definition.source, values)
+        return msgspec.structs.replace(definition, routes=parsed.routes, needs=parsed.needs)
 
     async def _start_first(self, definition: FlowDefinition, since: datetime | None) -> datetime:
         flow = RunningFlow(definition, self._clock.now())
@@ -169,7 +178,12 @@ class FlowEngine:
 
     async def _open_intakes(self, flow: RunningFlow, definition: FlowDefinition) -> list[Intake]:
         context = FlowContext(
-            definition.name, definition.version, self._clock, self._listener, self._variables, self._commands
+            definition.name,
+            definition.version,
+            self._clock,
+            self._listener,
+            self._variables.with_own(definition.variables),
+            self._commands,
         )
         intakes: list[Intake] = []
         try:

@@ -92,3 +92,10 @@ class FlowListener(Protocol):
     def log(self, entry: LogEntry) -> None:
         """Takes a line; must not wait."""
         ...
+
+    def flow_failed(self, flow: str, version: str, reason: str) -> None:
+        """The flow cannot go on: a consumer has died, or its process has ended. Must not wait.
+
+        The flow stays as it is until the owner stops it or starts it anew.
+        """
+        ...

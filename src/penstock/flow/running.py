@@ -1,6 +1,7 @@
 """A flow that runs in the engine, through all its versions."""
 
 import asyncio
+import os
 from datetime import datetime
 from enum import StrEnum
 
@@ -20,7 +21,7 @@ class FlowState(StrEnum):
 
 
 class FlowStatus(msgspec.Struct, frozen=True):
-    """started: when the current version began. error: the last failure."""
+    """started: when the current version began. error: the last failure. pid: the process that it runs in."""
 
     name: str
     version: str
@@ -28,6 +29,7 @@ class FlowStatus(msgspec.Struct, frozen=True):
     started: datetime
     statistics: IntegrationStatistics
     error: str | None
+    pid: int = 0
 
 
 class RunningFlow:
@@ -64,4 +66,5 @@ class RunningFlow:
             started=self.started,
             statistics=self.statistics.snapshot(now),
             error=self.error,
+            pid=os.getpid(),
         )
