@@ -167,19 +167,21 @@ async def test_who_no_longer_has_the_seat_learns_of_it_when_recording(bus: Bus, 
     await second.leave(9)
 
 
-async def test_a_reader_that_lingers_handles_what_comes_meanwhile_at_once(bus: Bus, stream: str) -> None:
+async def test_a_paced_reader_handles_the_first_at_once_and_what_follows_together(bus: Bus, stream: str) -> None:
     batches: list[list[int]] = []
 
     async def handle(messages: Sequence[Delivered]) -> None:
         batches.append([int(message.data) for message in messages])
 
-    task = asyncio.create_task(SingleReader(bus, stream, stream).run(handle, batch=10, linger=0.5))
-    await publish(bus, stream, range(2))
-    await publish(bus, stream, range(2, 4))
-    await eventually(lambda: sum(map(len, batches)) == 4)
-    await publish(bus, stream, range(4, 34))
-    await eventually(lambda: sum(map(len, batches)) == 34)
+    task = asyncio.create_task(SingleReader(bus, stream, stream).run(handle, batch=10, pace=0.5))
+    await publish(bus, stream, range(1))
+    await eventually(lambda: batches == [[0]])
+    await publish(bus, stream, range(1, 3))
+    await publish(bus, stream, range(3, 5))
+    await eventually(lambda: sum(map(len, batches)) == 5)
+    await publish(bus, stream, range(5, 35))
+    await eventually(lambda: sum(map(len, batches)) == 35)
     task.cancel()
     await asyncio.wait([task])
-    assert batches[0] == [0, 1, 2, 3]
-    assert [number for batch in batches for number in batch] == list(range(34))
+    assert batches[1] == [1, 2, 3, 4]
+    assert [number for batch in batches for number in batch] == list(range(35))

@@ -1,4 +1,4 @@
-"""The NATS library's client with what it lacks against hostile messages and dead peers."""
+"""The NATS library's client with what it lacks against hostile messages and dead peers, and quicker."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 from nats.aio.client import PING_PROTO, Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.aio.transport import TcpTransport
 
 _log = structlog.get_logger(__name__)
@@ -19,6 +20,37 @@ class NatsClient(Client):
         """on_end: called as soon as the connection ends, for whatever reason; maybe more than once."""
         super().__init__()
         self._on_end = on_end
+        self._receivers: dict[int, Callable[[Msg], None]] = {}
+
+    async def listen(self, subject: str, receive: Callable[[Msg], None]) -> Subscription:
+        """A subscription whose messages are handed over while they are read, without a queue and a task between.
+
+        receive: must be quick.
+        """
+
+        async def receive_early(message: Msg) -> None:
+            receive(message)
+
+        subscription = await self.subscribe(subject, cb=receive_early, pending_bytes_limit=0)
+        self._receivers[subscription._id] = receive
+        return subscription
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        receive = self._receivers.get(sid)
+        if receive is None:
+            await super()._process_msg(sid, subject, reply, data, headers)
+            return
+        self.stats["in_msgs"] += 1
+        self.stats["in_bytes"] += len(data)
+        message = self._build_message(sid, subject, reply, data, await self._process_headers(headers))
+        try:
+            receive(message)
+        except Exception as error:  # noqa: BLE001 - as the library does: the connection must read on
+            await self._error_cb(error)
+
+    def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
+        self._receivers.pop(sid, None)
+        super()._remove_sub(sid, max_msgs)
 
     def abort(self) -> None:
         """Drops the connection with all that is buffered; `close` would wait for a peer that is gone."""
@@ -72,3 +104,14 @@ class NatsClient(Client):
         except (UnicodeDecodeError, IndexError):
             _log.warning("bus message with damaged headers", bytes=len(headers))
             return None
+
+    @staticmethod
+    def _parse_header_lines(raw: bytes) -> dict[str, str]:
+        # The library looks at every character of every name, which costs more than all the rest of a message.
+        headers: dict[str, str] = {}
+        for line in raw.split(b"\r\n"):
+            name, colon, value = line.partition(b":")
+            words = name.split()
+            if colon and len(words) == 1 and words[0].isascii():
+                headers[words[0].decode()] = value.strip().decode("utf-8", "replace")
+        return headers

@@ -149,7 +149,7 @@ class Consumer:
                 _log.warning("consumer does not deliver", consumer=self._spec.path, error=str(error))
                 await asyncio.sleep(_PAUSE)
 
-    async def _take(self, message: Msg) -> None:
+    def _take(self, message: Msg) -> None:
         self._hand[id(message)] = message
         self._waiting.put_nowait(message)
 

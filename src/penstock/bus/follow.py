@@ -55,11 +55,9 @@ class Feed(AsyncIterator[Delivered]):
         """Raises NotFound when the stream is deleted."""
         return await self._follower.next()
 
-    async def batch(self, most: int, linger: float = 0.0) -> list[Delivered]:
-        """The next message with up to `most` - 1 that come behind it within `linger` seconds. Raises NotFound."""
+    async def batch(self, most: int) -> list[Delivered]:
+        """The next message with up to `most` - 1 that have come behind it. Raises NotFound."""
         messages = [await self._follower.next()]
-        if linger and self._follower.waiting < most - 1:
-            await asyncio.sleep(linger)
         while len(messages) < most and (message := self._follower.arrived()) is not None:
             messages.append(message)
         return messages
@@ -109,14 +107,9 @@ class _Follower:
         self._options = options
         self._ahead = ahead
         self._consumer = ""
-        self._arrived: asyncio.Queue[Msg | PenstockError] = asyncio.Queue()
+        self._arrived: asyncio.Queue[Delivered | PenstockError] = asyncio.Queue()
         self._waiting = 0
         self._pull: Pull | None = None
-
-    @property
-    def waiting(self) -> int:
-        """How many messages have arrived and were not asked for yet."""
-        return self._waiting
 
     async def begin(self) -> None:
         created = await self._create()
@@ -132,13 +125,13 @@ class _Follower:
         """A message that is here already. Raises as `next`."""
         return None if self._arrived.empty() else self._released(self._arrived.get_nowait())
 
-    def _released(self, message: Msg | PenstockError) -> Delivered:
+    def _released(self, message: Delivered | PenstockError) -> Delivered:
         if isinstance(message, PenstockError):
             raise message
         self._waiting -= 1
         if self._pull is not None:
             self._pull.release()
-        return Delivered.of(message)
+        return message
 
     async def fetch(self) -> None:
         """Runs until cancelled, or until the stream is gone, which `next` then raises."""
@@ -187,7 +180,8 @@ class _Follower:
             _Created,
         )
 
-    async def _take(self, message: Msg) -> None:
-        self._start = Start(after=Delivered.of(message).sequence)
+    def _take(self, message: Msg) -> None:
+        delivered = Delivered.of(message)
+        self._start = Start(after=delivered.sequence)
         self._waiting += 1
-        self._arrived.put_nowait(message)
+        self._arrived.put_nowait(delivered)

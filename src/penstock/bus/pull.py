@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -35,7 +35,7 @@ class Pull:
         session: Session,
         consumer: str,
         capacity: int,
-        receive: Callable[[Msg], Awaitable[None]],
+        receive: Callable[[Msg], None],
         held: int,
     ) -> None:
         """consumer: `<stream>.<name>`. held: messages in hand from earlier sessions."""
@@ -53,11 +53,7 @@ class Pull:
 
     async def __aenter__(self) -> Self:
         self._session.lost.add_done_callback(self._wake)
-        self._subscription = await self._session.subscribe(
-            self._inbox,
-            self._arrived,
-            most_waiting_bytes=0,  # bounded by what we ask for
-        )
+        self._subscription = await self._session.listen(self._inbox, self._arrived)
         return self
 
     async def __aexit__(
@@ -73,7 +69,8 @@ class Pull:
 
     def release(self) -> None:
         self._held -= 1
-        self._changed.set()
+        if self._wanted():
+            self._changed.set()
 
     async def run(self) -> None:
         """Requests as room comes up. Ends by SessionLost or ConsumerAway."""
@@ -82,10 +79,9 @@ class Pull:
         while not self._session.lost.done():
             if self._away is not None:
                 raise ConsumerAway(self._away)
-            free = self._capacity - self._held - self._requested
-            # Asking for a few at a time would cost a request for each message.
-            if free > self._capacity // 2 or (free > 0 and self._requested == 0):
-                await self._request(free)
+            wanted = self._wanted()
+            if wanted:
+                await self._request(wanted)
             self._changed.clear()
             try:
                 async with asyncio.timeout(_HEARTBEAT):
@@ -94,6 +90,11 @@ class Pull:
                 if self._requested and now() - self._heard > 2 * _HEARTBEAT:
                     raise ConsumerAway("it is silent") from None
         raise SessionLost
+
+    def _wanted(self) -> int:
+        """How many messages to ask for; asking for a few at a time would cost a request for each."""
+        free = self._capacity - self._held - self._requested
+        return max(free, 0) if free > self._capacity // 2 or self._requested == 0 else 0
 
     def _wake(self, _: asyncio.Future[None]) -> None:
         self._changed.set()
@@ -107,13 +108,15 @@ class Pull:
         }
         await self._session.send(self._subject, msgspec.json.encode(request), reply=self._inbox)
 
-    async def _arrived(self, message: Msg) -> None:
+    def _arrived(self, message: Msg) -> None:
         self._heard = asyncio.get_running_loop().time()
         status = status_of(message)
         if status is None:
             self._requested -= 1
             self._held += 1
-            await self._receive(message)
+            self._receive(message)
+            if not self._wanted():
+                return
         elif status == _EXPIRED:
             self._requested -= int((message.headers or {}).get("Nats-Pending-Messages", self._requested))
         elif status != _STILL_HERE:

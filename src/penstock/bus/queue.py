@@ -109,7 +109,7 @@ class _Asking:
     async def ask(self, subject: str, body: bytes) -> list[Msg]:
         """Raises SessionLost, TimeoutError, NotFound."""
         async with asyncio.timeout(_ANSWER_SECONDS):
-            subscription = await self._session.subscribe(self._inbox, self._arrived, most_waiting_bytes=0)
+            subscription = await self._session.listen(self._inbox, self._arrived)
             try:
                 await self._session.send(subject, body, reply=self._inbox)
                 await asyncio.wait((self._ended, self._session.lost), return_when=asyncio.FIRST_COMPLETED)
@@ -122,7 +122,7 @@ class _Asking:
             raise NotFound("the queue does not exist")
         return self._messages
 
-    async def _arrived(self, message: Msg) -> None:
+    def _arrived(self, message: Msg) -> None:
         status = status_of(message)
         if status is None:
             self._messages.append(message)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 from nats.aio.msg import Msg
-from nats.aio.subscription import DEFAULT_SUB_PENDING_BYTES_LIMIT
 from nats.aio.subscription import Subscription as ClientSubscription
 from nats.errors import (
     ConnectionClosedError,
@@ -73,7 +72,7 @@ class Session:
                 pending_size=0,  # `send` waits instead: the library's wait cannot be cancelled
             )
             self._inbox = self.client.new_inbox() + "."
-            await self.client.subscribe(self._inbox + "*", cb=self._answered)
+            await self.client.listen(self._inbox + "*", self._answered)
         except (Error, OSError, TimeoutError) as error:
             await self.client.close()  # nats-py leaves the socket open when the handshake fails
             if "authorization" in str(error).lower() or "authentication" in str(error).lower():
@@ -147,21 +146,21 @@ class Session:
         return question.answers
 
     async def subscribe(
-        self,
-        subject: str,
-        receive: Callable[[Msg], Awaitable[None]],
-        queue: str = "",
-        *,
-        most_waiting_bytes: int = DEFAULT_SUB_PENDING_BYTES_LIMIT,
+        self, subject: str, receive: Callable[[Msg], Awaitable[None]], queue: str = ""
     ) -> ClientSubscription:
         """Returns when the server has taken the subscription. Raises Forbidden, SessionLost.
 
-        most_waiting_bytes: what waits beyond that is dropped; 0 drops nothing.
+        What waits for `receive` beyond a bound of the library is dropped.
         """
+        return await self._confirmed(subject, self.client.subscribe(subject, queue=queue, cb=receive))
+
+    async def listen(self, subject: str, receive: Callable[[Msg], None]) -> ClientSubscription:
+        """As `subscribe`, for what is quick: called while messages are read, so that none waits or is dropped."""
+        return await self._confirmed(subject, self.client.listen(subject, receive))
+
+    async def _confirmed(self, subject: str, subscribing: Awaitable[ClientSubscription]) -> ClientSubscription:
         try:
-            subscription = await self.client.subscribe(
-                subject, queue=queue, cb=receive, pending_bytes_limit=most_waiting_bytes
-            )
+            subscription = await subscribing
         except _LOST as error:
             raise SessionLost from error
         try:
@@ -183,7 +182,7 @@ class Session:
         if not pong.done():
             raise SessionLost
 
-    async def _answered(self, message: Msg) -> None:
+    def _answered(self, message: Msg) -> None:
         question = self._questions.get(message.subject[len(self._inbox) :])
         if question is not None:
             question.take(message)

@@ -34,15 +34,16 @@ class SingleReader:
         self._seat = Seat(bus, name)
         self._position = 0
 
-    async def run(self, handle: BatchHandler, *, batch: int = 500, linger: float = 0.0) -> None:
+    async def run(self, handle: BatchHandler, *, batch: int = 500, pace: float = 0.0) -> None:
         """Reads until cancelled. Raises NotFound without the stream.
 
-        linger: seconds that a batch which is not full waits for more, where that is cheaper than being quick.
+        pace: seconds between the beginnings of batches, at least. What comes first is handled at once, what comes
+        close behind it together, which is cheaper.
         """
         while True:
             try:
                 self._position = await self._within(await self._seat.take())
-                await self._read(handle, batch, linger)
+                await self._read(handle, batch, pace)
             except SeatLost:
                 _log.info("another replica reads on", stream=self._stream)
             except Unavailable as error:
@@ -57,22 +58,26 @@ class SingleReader:
             return 0
         return position
 
-    async def _read(self, handle: BatchHandler, batch: int, linger: float) -> None:
+    async def _read(self, handle: BatchHandler, batch: int, pace: float) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._record())
-                group.create_task(self._handle_all(handle, batch, linger))
+                group.create_task(self._handle_all(handle, batch, pace))
         except* (SeatLost, PenstockError) as errors:
             raise errors.exceptions[0] from None
         finally:
             await self._seat.leave(self._position)
 
-    async def _handle_all(self, handle: BatchHandler, batch: int, linger: float) -> None:
+    async def _handle_all(self, handle: BatchHandler, batch: int, pace: float) -> None:
+        now = asyncio.get_running_loop().time
         async with follow(self._bus, self._stream, Start(after=self._position), ahead=2 * batch) as feed:
             while True:
-                messages = await feed.batch(batch, linger)
+                messages = await feed.batch(batch)
+                due = now() + pace
                 await self._handle(handle, messages)
                 self._position = messages[-1].sequence
+                if len(messages) < batch and due > now():
+                    await asyncio.sleep(due - now())
 
     async def _handle(self, handle: BatchHandler, messages: Sequence[Delivered]) -> None:
         pause = _FIRST_PAUSE

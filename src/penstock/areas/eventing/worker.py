@@ -14,8 +14,9 @@ from penstock.protocol.event_streams import EVENTS
 from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
 
-# One commit of the database for all events of a moment.
-_HISTORY_LINGER = 0.1
+# Of the events of a moment each channel's copies are one write, and their history is one commit.
+_ROUTING_PACE = 0.01
+_HISTORY_PACE = 0.1
 
 
 class EventRouting(Worker):
@@ -28,7 +29,7 @@ class EventRouting(Worker):
 
     async def run(self) -> None:
         await self._streams.ensure_events()
-        await SingleReader(self._bus, EVENTS, "event-router").run(self._router.route)
+        await SingleReader(self._bus, EVENTS, "event-router").run(self._router.route, pace=_ROUTING_PACE)
 
 
 class HistoryWriting(Worker):
@@ -41,7 +42,7 @@ class HistoryWriting(Worker):
 
     async def run(self) -> None:
         await self._streams.ensure_events()
-        await SingleReader(self._bus, EVENTS, "event-history").run(self._history.take, linger=_HISTORY_LINGER)
+        await SingleReader(self._bus, EVENTS, "event-history").run(self._history.take, pace=_HISTORY_PACE)
 
 
 class TableRefresh(Worker):
