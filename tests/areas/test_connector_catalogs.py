@@ -1,5 +1,6 @@
 """Catalogs: packages that bring kinds of event sources and components."""
 
+import asyncio
 from base64 import b64decode
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -177,6 +178,34 @@ async def test_two_versions_of_a_package_live_side_by_side(shop: Application) ->
         await shop.operator.delete(f"/eventing/instances/{each['Id']}")
     await remove(shop, "source", old)
     await remove(shop, "source", new)
+
+
+async def test_a_package_registered_again_right_after_its_removal_is_there_when_it_is_ready(shop: Application) -> None:
+    for _ in range(3):
+        catalog, installation = await register(shop, "source", "acme-connectors", "1.0.0")
+        assert catalog["Status"] == 1, installation
+        trigger = await make_trigger(shop, "acme-count", await make_channel(shop), step=2)
+        await remove_trigger(shop, trigger)
+        await remove(shop, "source", catalog)
+
+
+async def test_registering_a_package_twice_at_once_installs_it_for_both(shop: Application) -> None:
+    registered = [register(shop, family, "acme-connectors") for family in ("source", "component")]
+    [sources, components] = [catalog for catalog, _ in await asyncio.gather(*registered)]
+    assert (sources["Status"], components["Status"]) == (1, 1)
+    await remove(shop, "source", sources)
+    await remove(shop, "component", components)
+
+
+async def test_the_kinds_of_one_platform_stay_known_when_another_one_starts_beside_it(
+    shop: Application, tmp_path: Path
+) -> None:
+    catalog, _ = await register(shop, "source", "acme-connectors", "1.0.0")
+    async with running_application(tmp_path) as other:
+        await other.reader.get("/eventing/sourceCatalog")
+        trigger = await make_trigger(shop, "acme-count", await make_channel(shop), step=2)
+    await remove_trigger(shop, trigger)
+    await remove(shop, "source", catalog)
 
 
 async def test_a_package_brings_components_for_channels(shop: Application) -> None:

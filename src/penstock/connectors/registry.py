@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 import structlog
@@ -63,6 +65,7 @@ class Registry:
         """Raises TypeError when two kinds of a family have one identifier, or a kind has no family."""
         self._own: dict[Family, dict[str, Registered]] = {family: {} for family in Family}
         self._packaged: dict[Family, dict[str, list[Registered]]] = {family: {} for family in Family}
+        self._put: WeakKeyDictionary[object, Sequence[Registered]] = WeakKeyDictionary()
         for each in registered:
             known = self._own[_family(each.kind)]
             key = each.kind.identifier.casefold()
@@ -70,13 +73,14 @@ class Registry:
                 raise TypeError(f"{each.kind.__qualname__}: the identifier '{each.kind.identifier}' is empty or taken")
             known[key] = each
 
-    def put_packaged(self, registered: Iterable[Registered]) -> None:
-        """Puts these in the place of all kinds whose packages have an environment of their own.
+    def put_packaged(self, owner: object, registered: Iterable[Registered]) -> None:
+        """Puts kinds whose packages have an environment of their own in the place of those that the owner put before.
 
         They may be there in several versions. One whose identifier is that of a kind of this installation is left out.
         """
+        self._put[owner] = list(registered)
         packaged: dict[Family, dict[str, list[Registered]]] = {family: {} for family in Family}
-        for each in registered:
+        for each in chain.from_iterable(self._put.values()):
             family, key = _family(each.kind), each.kind.identifier.casefold()
             if key not in self._own[family]:
                 packaged[family].setdefault(key, []).append(each)

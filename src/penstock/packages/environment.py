@@ -75,9 +75,11 @@ class Environments:
         return environment
 
     async def remove(self, package: Package) -> None:
-        """Removes the package's environment, if there is one."""
+        """Removes the package's environment, if there is one; from then on `ensure` makes it anew."""
+        folder = self._folder / package.key
         async with self._turn(package):
-            await asyncio.to_thread(shutil.rmtree, self._folder / package.key, ignore_errors=True)
+            (folder / _WHOLE).unlink(missing_ok=True)
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     async def _make(self, package: Package, folder: Path) -> None:
         variables = self._index.variables

@@ -1,6 +1,7 @@
 """A collection held in memory, for what is read far more often than it changes."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -66,4 +67,5 @@ class Mirror(Generic[E, P]):
 
 
 def _now() -> float:
-    return asyncio.get_running_loop().time()
+    # The event loop's own clock stands still within one of its turns, so that a change could seem to be read already.
+    return time.monotonic()

@@ -1,5 +1,6 @@
 """What is done with catalogs: registered, installed, removed."""
 
+import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -47,6 +48,7 @@ class CatalogService:
         self._kinds = kinds
         self._processes = processes
         self._due = Due(bus)
+        self._resolving = asyncio.Lock()
         self._catalogs = Resource(CATALOGS, store, changes, clock, kind="catalog", label="package")
 
     async def all(self, family: Family) -> Sequence[Catalog]:
@@ -115,11 +117,13 @@ class CatalogService:
         log.info("catalog installed", package=str(after.installed), status=after.status.name, reason=after.message)
 
     async def _described(self, package: Package) -> Description:
-        description = await self._processes.of(package).describe()
-        if package.version is None:
+        if package.version is not None:
+            return await self._processes.of(package).describe()
+        async with self._resolving:  # nobody else may need the environment that is removed here
+            description = await self._processes.of(package).describe()
             # From now on it is this version, everywhere.
             await self._processes.forget(package)
-        return description
+            return description
 
     async def _used(self, catalog: Catalog) -> list[str]:
         """The event sources and triggers that use the catalog's kinds."""

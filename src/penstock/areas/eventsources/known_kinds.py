@@ -12,6 +12,7 @@ from penstock.connectors.packaged.process import PackageProcesses
 from penstock.connectors.registry import Family, Registered, registry
 from penstock.kernel.ids import derived_id
 from penstock.kernel.wire import encode
+from penstock.packages.environment import Package
 from penstock.resource.mirror import Mirror
 from penstock.store.store import Store
 
@@ -38,11 +39,12 @@ class KnownKinds:
         if view is self._view:
             return
         ready = [catalog for catalog in view.values() if catalog.status is EventingEventCatalogStatus.READY]
-        self._registry.put_packaged(kind for catalog in ready for kind in self._kinds(catalog))
-        gone = {catalog.installed for catalog in self._view.values()} - {catalog.installed for catalog in view.values()}
+        self._registry.put_packaged(self, (kind for catalog in ready for kind in self._kinds(catalog)))
+        gone = self._packages()
         self._view = view
         for package in gone:
-            await self._processes.forget(package)
+            if package not in self._packages():  # nor in a catalog that has come meanwhile
+                await self._processes.forget(package)
 
     async def source(self, identifier: str | None, version: str | None) -> Registered:
         """Raises Invalid, see Registry.registered."""
@@ -58,6 +60,9 @@ class KnownKinds:
         await self.refresh()
         stored = [catalog for catalog in self._view.values() if catalog.family is family]
         return [*sorted(stored, key=lambda catalog: catalog.key, reverse=True), *self._of_installation(family)]
+
+    def _packages(self) -> set[Package]:
+        return {catalog.installed for catalog in self._view.values()}
 
     def _kinds(self, catalog: Catalog) -> Sequence[Registered]:
         allow_private = self._processes.allow_private

@@ -97,6 +97,12 @@ class PackageProcess:
         if running is not None:
             await running.end()
 
+    async def forget(self) -> None:
+        """Ends the process and removes its environment. Who calls meanwhile or later has both made anew."""
+        async with self._starting:
+            await self.close()
+            await self._environments.remove(self._package)
+
     async def _ensure(self) -> "_Running":
         async with self._starting:
             if self._running is None or self._running.ended:
@@ -217,11 +223,8 @@ class PackageProcesses:
         return self._processes[package]
 
     async def forget(self, package: Package) -> None:
-        """Ends the package's process and removes its environment."""
-        process = self._processes.pop(package, None)
-        if process is not None:
-            await process.close()
-        await self._environments.remove(package)
+        """Ends the package's process and removes its environment; it may be used again at any time."""
+        await self.of(package).forget()
 
     async def close(self) -> None:
         """Ends all processes; those that are asked for later are started again."""
