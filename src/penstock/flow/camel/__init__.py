@@ -1,0 +1,1 @@
+"""Runs flows on Apache Camel, in a Java process each."""

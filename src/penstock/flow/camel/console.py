@@ -1,0 +1,92 @@
+"""What a Camel process publishes about itself: its developer console, on a loopback port below a secret path."""
+
+from datetime import datetime
+
+import httpx
+import msgspec
+
+from penstock.flow.statistics import age
+from penstock.protocol.status import IntegrationStatistics
+
+_SECONDS = 2.0
+_LARGEST = (1 << 31) - 1
+
+
+class _Reload(msgspec.Struct, rename="camel"):
+    reloaded: int = 0
+
+
+class _Counts(msgspec.Struct, rename="camel"):
+    load01: str = ""
+    load05: str = ""
+    load15: str = ""
+    exchanges_throughput: str = ""
+    exchanges_total: int = 0
+    exchanges_failed: int = 0
+    exchanges_inflight: int = 0
+    mean_processing_time: int = 0
+    max_processing_time: int = 0
+    min_processing_time: int = 0
+    last_processing_time: int = 0
+    delta_processing_time: int = 0
+    last_created_exchange_timestamp: int = 0
+    last_completed_exchange_timestamp: int = 0
+    last_failed_exchange_timestamp: int = 0
+    reload: _Reload = msgspec.field(default_factory=_Reload)
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    state: str = ""
+    statistics: _Counts = msgspec.field(default_factory=_Counts)
+
+
+class _Answer(msgspec.Struct):
+    context: _Context
+
+
+_decoder = msgspec.json.Decoder(_Answer)
+
+
+class Console:
+    """port, path: where the process listens. client: without proxies."""
+
+    def __init__(self, client: httpx.AsyncClient, port: int, path: str) -> None:
+        self._client = client
+        self._address = f"http://127.0.0.1:{port}{path}/q/dev/context"
+
+    async def statistics(self, now: datetime, reloaded: int) -> IntegrationStatistics | None:
+        """The counts of all routes; None while nobody answers. reloaded: versions that took over from another."""
+        try:
+            answer = await self._client.get(self._address, headers={"Accept": "application/json"}, timeout=_SECONDS)
+            counts = _decoder.decode(answer.content).context.statistics
+        except (httpx.HTTPError, msgspec.DecodeError):
+            return None
+        return _statistics(counts, now, reloaded)
+
+
+def _statistics(counts: _Counts, now: datetime, reloaded: int) -> IntegrationStatistics:
+    finished = max(counts.last_completed_exchange_timestamp, counts.last_failed_exchange_timestamp)
+    return IntegrationStatistics(
+        load01=counts.load01 or "0.00",
+        load05=counts.load05 or "0.00",
+        load15=counts.load15 or "0.00",
+        exchanges_throughput=counts.exchanges_throughput or "0.00",
+        exchanges_total=min(counts.exchanges_total, _LARGEST),
+        exchanges_failed=min(counts.exchanges_failed, _LARGEST),
+        exchanges_inflight=counts.exchanges_inflight,
+        reloaded=reloaded + counts.reload.reloaded,
+        mean_processing_time=max(counts.mean_processing_time, 0),
+        max_processing_time=counts.max_processing_time,
+        min_processing_time=counts.min_processing_time,
+        last_processing_time=counts.last_processing_time,
+        delta_processing_time=counts.delta_processing_time,
+        since_last_created_exchange=_since(counts.last_created_exchange_timestamp, now),
+        since_last_completed_exchange=_since(finished, now),
+    )
+
+
+def _since(milliseconds: int, now: datetime) -> str | None:
+    """Absent before the first exchange."""
+    if milliseconds <= 0:
+        return None
+    return age(now - datetime.fromtimestamp(milliseconds / 1000, now.tzinfo))

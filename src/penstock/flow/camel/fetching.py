@@ -1,0 +1,46 @@
+"""A program of its own that fetches packages, so that the agent need not load the resolver and can end it.
+
+Run as `python -m penstock.flow.camel.fetching` with an Order as JSON on standard input; it answers a Fetched.
+"""
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from penstock.flow.camel.coordinate import Coordinate
+from penstock.flow.camel.release import ROOTS, locked
+from penstock.flow.camel.repository import Repository
+from penstock.kernel.errors import PenstockError
+
+
+class Order(msgspec.Struct, frozen=True):
+    """packages: Maven coordinates. folder: where to keep them. runtime: where the runtime's own jars are."""
+
+    packages: list[str]
+    folder: str
+    runtime: str
+    mirror: str
+
+
+class Fetched(msgspec.Struct, frozen=True):
+    """jars: what a class path needs beside the runtime. problem: why there is none, None when there is."""
+
+    jars: list[str] = []
+    problem: str | None = None
+
+
+def fetch(order: Order) -> Fetched:
+    """Resolves the packages together with the runtime, whose versions hold."""
+    repository = Repository(Path(order.folder), order.mirror, locked(), [Path(order.runtime)])
+    present = {coordinate.library for coordinate in locked()}
+    try:
+        packages = [Coordinate.parse(text) for text in order.packages]
+        needed = [each for each in repository.resolve([*ROOTS, *packages]) if each.library not in present]
+        return Fetched([str(repository.fetch(each)) for each in needed])
+    except (PenstockError, ValueError) as error:
+        return Fetched(problem=str(error))
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(fetch(msgspec.json.decode(sys.stdin.buffer.read(), type=Order))))

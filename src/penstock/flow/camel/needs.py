@@ -1,0 +1,5 @@
+"""stub"""
+
+
+def needed_packages(source: str) -> set[str]:
+    return set()
