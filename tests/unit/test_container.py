@@ -61,6 +61,19 @@ def test_settings_with_defaults_are_built_on_demand_and_given_ones_win(container
     assert other.get(Car).policy.limit == 9
 
 
+class Traveller:
+    def __init__(self, port: Port | None = None) -> None:
+        self.port = port
+
+
+def test_a_port_that_may_be_missing_is_filled_when_somebody_provides_it(container: Container) -> None:
+    container.declare([Traveller])
+    assert container.get(Traveller).port is container.get(Engine)
+    alone = Container()
+    alone.declare([Traveller])
+    assert alone.get(Traveller).port is None
+
+
 def test_a_missing_part_is_named_with_who_needs_it() -> None:
     container = Container()
     container.declare([Driver, Car, Engine])

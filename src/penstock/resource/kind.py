@@ -1,13 +1,15 @@
 """Configuration kinds: what `PUT /configuration` can apply. One file per kind, in its area's `kinds/` folder."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 import msgspec
 
 from penstock.kernel.actor import Actor
+from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.wire import WireMeta, document_name
 from penstock.store.write import Write
 
@@ -67,6 +69,20 @@ class Plan:
     needs: Sequence[Need] = ()
     prepare: Sequence[Callable[[], Awaitable[None]]] = field(default=())
     finish: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+
+
+def in_document(error: Invalid, places: Mapping[str, str]) -> Invalid:
+    """The error of an operation as one of a document: `CronExpression` is `spec.cronExpression` there.
+
+    places: of the fields that are called otherwise, such as Name -> metadata.name.
+    """
+
+    def placed(field: str) -> str:
+        name = re.match(r"\w*", field)
+        first = name[0] if name is not None else ""
+        return places.get(first, f"spec.{first[:1].lower()}{first[1:]}") + field[len(first) :]
+
+    return Invalid(FieldError(placed(each.field), each.message) for each in error.errors)
 
 
 class ConfigurationKind(ABC, Generic[S]):

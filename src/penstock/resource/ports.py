@@ -1,6 +1,6 @@
 """What areas need of each other, as interfaces. The server fills each port with the area that provides it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, overload
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from penstock.kernel.actor import Actor
 from penstock.kernel.entity import Entity
+from penstock.kernel.errors import FieldError
 from penstock.protocol.capability import AgentCapability
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.resource.kind import ConfigurationKind
@@ -119,6 +120,46 @@ class Variables(Protocol):
 
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
         """name -> (value, is_secret) of those that exist; names compared without case, keys as asked for."""
+        ...
+
+
+@dataclass(frozen=True)
+class KnownCoreSystem:
+    """A core system as other areas see it. is_storage: its category is `storage`.
+
+    e_tag differs whenever it changes. shown: its variables, secrets masked. variables: with the secrets, and
+    `{{var:NAME}}` as it was written.
+    """
+
+    id: UUID
+    name: str
+    e_tag: str
+    title: str | None
+    description: str | None
+    category: str | None
+    type: str | None
+    is_storage: bool
+    shown: Mapping[str, Any]
+    variables: Mapping[str, Any]
+
+
+class CoreSystems(Protocol):
+    """Provided by `coresystems`; its changes are told as those of the collection `core_systems`."""
+
+    async def known(self, name: str) -> KnownCoreSystem | None:
+        """The core system of this name, compared without case. Raises SecretUnreadable."""
+        ...
+
+
+class StorageTypes(Protocol):
+    """What a storage may be. Perhaps nobody provides it; then every type is taken."""
+
+    def secrets(self, type: str) -> Collection[str]:
+        """The names of the variables of this type that are secret."""
+        ...
+
+    def errors(self, type: str, variables: Mapping[str, Any]) -> Sequence[FieldError]:
+        """What is wrong, in the fields `Type` and `Variables.NAME`; a text with `{{var:NAME}}` may become anything."""
         ...
 
 

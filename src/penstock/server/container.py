@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 T = TypeVar("T")
 
@@ -63,18 +64,25 @@ class Container:
 
     def _filled(self, wanted: type, arguments: dict[str, inspect.Parameter]) -> dict[str, Any]:
         hints = get_type_hints(wanted.__init__)  # type: ignore[misc]
-        filled = {}
+        filled: dict[str, Any] = {}
         for name, argument in arguments.items():
             optional = argument.default is not inspect.Parameter.empty
-            if optional and not self._knows(hints.get(name)):
+            annotation = _without_none(hints.get(name))
+            if optional and not self._knows(annotation):
                 continue
-            if not isinstance(hints.get(name), type):
+            if not isinstance(annotation, type):
                 raise WiringError(f"argument {name} of {wanted.__name__} needs a class as annotation")
-            filled[name] = self.get(hints[name])
+            filled[name] = self.get(annotation)
         return filled
 
     def _knows(self, wanted: Any) -> bool:
         return wanted in self._objects or wanted in self._ports or wanted in self._declared
+
+
+def _without_none(annotation: Any) -> Any:
+    """`X` of `X | None`: a port that perhaps nobody provides."""
+    members = [member for member in get_args(annotation) if member is not NoneType]
+    return members[0] if isinstance(annotation, UnionType) and len(members) == 1 else annotation
 
 
 def _arguments(wanted: type) -> dict[str, inspect.Parameter]:
