@@ -1,11 +1,7 @@
 """Triggers: event sources that servers run, one replica at a time."""
 
 import asyncio
-import base64
-import os
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -21,19 +17,16 @@ from penstock.areas.eventsources.trigger_schedule import TriggerSchedule
 from penstock.areas.eventsources.triggers import TriggerService
 from penstock.areas.variables.service import VariableService
 from penstock.bus.bus import Bus
-from penstock.bus.credentials import BusKeys
 from penstock.bus.due import Due
-from penstock.bus.embedded import EmbeddedServer
 from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.cron import Cron
 from penstock.store.store import Store
 from tests.application import Application, running_application
+from tests.areas.busy_server import busy_server
 from tests.areas.events import errors_of, make_channel, new_name, routed, subscribe
-from tests.areas.triggers import make_trigger, moves, post_trigger, remove_trigger, stands, trigger
-from tests.foreign_nats import PASSWORD, USER, foreign_nats
+from tests.areas.triggers import make_trigger, moves, post_trigger, remove_trigger, stands, times, trigger
 from tests.http_sink import HttpSink, Reply, http_sink
-from tests.postgres import PostgresServer
 
 
 @pytest.fixture
@@ -45,39 +38,6 @@ async def sink() -> AsyncIterator[HttpSink]:
 @pytest.fixture
 async def channel(application: Application) -> str:
     return await make_channel(application)
-
-
-class Busy:
-    """An HTTP server that takes its time, and counts the requests that it has in hand."""
-
-    def __init__(self) -> None:
-        self.at_once = self.most_at_once = self.answered = 0
-        self.port = 0
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(1.2)
-        self.at_once -= 1
-        self.answered += 1
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n%d" % (self.answered % 10))
-        writer.close()
-
-
-@asynccontextmanager
-async def busy_server() -> AsyncIterator[Busy]:
-    busy = Busy()
-    server = await asyncio.start_server(busy.serve, "127.0.0.1", 0)
-    busy.port = server.sockets[0].getsockname()[1]
-    try:
-        yield busy
-    finally:
-        server.close()
-
-
-def times(events: list[dict[str, Any]]) -> list[datetime]:
-    return [datetime.fromisoformat(event["time"]) for event in events]
 
 
 # What there is, and what is refused
@@ -335,65 +295,3 @@ async def test_a_trigger_whose_due_message_was_lost_is_put_right(
     await repair.repair()
     await routed(application, channel, count + 1)
     await remove_trigger(application, id)
-
-
-@dataclass
-class Cluster:
-    """A database and a bus that replicas share."""
-
-    folder: Path
-    settings: dict[str, str]
-
-    @asynccontextmanager
-    async def replica(self, name: str) -> AsyncIterator[Application]:
-        async with running_application(self.folder / name, **self.settings) as application:
-            # The next replica makes the other users anew.
-            application.operator = application.reader = application.admin
-            yield application
-
-
-@pytest.fixture(scope="module")
-async def cluster(tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer) -> AsyncIterator[Cluster]:
-    folder = tmp_path_factory.mktemp("cluster")
-    keys = folder / "keys.json"
-    async with EmbeddedServer(folder / "nats", BusKeys.load_or_create(keys)) as nats:
-        settings = {
-            "PENSTOCK_DATABASE_URL": postgres_server.new_database(),
-            "PENSTOCK_NATS_URL": nats.url,
-            "PENSTOCK_NATS_KEYS": str(keys),
-            "PENSTOCK_SECRET_KEY": base64.b64encode(os.urandom(32)).decode(),
-        }
-        yield Cluster(folder, settings)
-
-
-async def test_of_several_replicas_one_runs_a_trigger(cluster: Cluster) -> None:
-    async with cluster.replica("1") as first, cluster.replica("2") as second, busy_server() as busy:
-        channel = await make_channel(first)
-        slow = await make_trigger(second, "http-poll", url=f"http://127.0.0.1:{busy.port}/")
-        timer = await make_trigger(first, "timer", channel)
-        events = await routed(first, channel, 3)
-        await remove_trigger(second, timer)
-        await remove_trigger(first, slow)
-    assert busy.most_at_once == 1
-    found = times(events)
-    assert len(set(found)) == len(found)
-    assert found == sorted(found)
-
-
-async def test_a_listening_trigger_goes_on_at_another_replica(cluster: Cluster, tmp_path: Path) -> None:
-    async with foreign_nats(tmp_path / "nats") as nats, AsyncExitStack() as ending:
-        await nats.client.jetstream().add_stream(name="orders", subjects=["orders.>"])
-        server = {"servers": [nats.url], "user": USER, "password": PASSWORD}
-        second = await ending.enter_async_context(cluster.replica("2"))
-        channel = await make_channel(second)
-        id = await make_trigger(second, "nats", channel, subject="orders.*", stream="orders", **server)
-        await stands(second, id, "Started")
-        await nats.client.jetstream().publish("orders.new", b'{"n": 1}')
-        await routed(second, channel, 1)
-        async with cluster.replica("1") as first:
-            await ending.aclose()
-            await nats.client.jetstream().publish("orders.new", b'{"n": 2}')
-            events = await routed(first, channel, 2)
-            await remove_trigger(first, id)
-    assert [event["data"] for event in events] == [{"n": 1}, {"n": 2}]
-    assert {event["subject"] for event in events} == {"orders.new"}

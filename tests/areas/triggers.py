@@ -1,5 +1,6 @@
 """Triggers as tests make them."""
 
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -62,3 +63,8 @@ def moves(status: dict[str, Any]) -> list[str]:
 async def remove_trigger(application: Application, id: str) -> None:
     answer = await application.operator.delete(f"/api/EventHub/Trigger/{id}")
     assert answer.status_code == 200, answer.text
+
+
+def times(events: list[dict[str, Any]]) -> list[datetime]:
+    """When the events say that they happened."""
+    return [datetime.fromisoformat(event["time"]) for event in events]

@@ -15,6 +15,11 @@ from penstock.kernel.wire import Wire, encode
 POLLING = "triggers"
 LISTENING = "triggers-listening"
 """A trigger that listens is never done with its message, which is kept until another replica can have it."""
+_TAKEOVER_SECONDS = 4.0
+"""How long the triggers of a replica that died wait for another.
+
+One that only stood still that long loses its claim, and can neither publish under it nor move the position.
+"""
 
 
 class DueTrigger(Wire):
@@ -50,7 +55,7 @@ class TriggerSchedule:
 
     def consumers(self) -> Sequence[ConsumerSpec]:
         """Those of triggers that are polled, and of those that listen."""
-        return [due_consumer(POLLING), due_consumer(LISTENING)]
+        return [due_consumer(topic, ack_seconds=_TAKEOVER_SECONDS) for topic in (POLLING, LISTENING)]
 
 
 def read(body: bytes) -> DueTrigger:
