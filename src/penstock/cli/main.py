@@ -24,6 +24,7 @@ COMMANDS = {
     "deadletters": Entry("penstock.cli.deadletters:deadletters", "Show, replay and discard undelivered events"),
     "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
+    "engine": Entry("penstock.cli.engine:engine", "Install and list the engines that run flows"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),
     "nats-credentials": Entry(
         "penstock.cli.nats_credentials:nats_credentials", "Print a service's credentials for the bus"

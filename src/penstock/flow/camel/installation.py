@@ -1,10 +1,10 @@
 """An installed Camel: a folder `camel-VERSION` with its jars, complete or not there."""
 
-import msgspec
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
+
+import msgspec
 
 from penstock.flow.camel.release import VERSION, locked
 from penstock.kernel.errors import PenstockError

@@ -81,7 +81,7 @@ class Repository:
         return dependency
 
 
-class _CheckingResolver(PythonResolver):  # type: ignore[misc]  # the library's types are loose
+class _CheckingResolver(PythonResolver):
     """Downloads so that a file is whole and checked, or not there."""
 
     def __init__(self, checksums: Mapping[Coordinate, str]) -> None:
@@ -91,7 +91,8 @@ class _CheckingResolver(PythonResolver):  # type: ignore[misc]  # the library's 
 
     def download(self, artifact: Artifact) -> Path:
         coordinate = Coordinate(artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier or "")
-        target: Path = artifact.cached_path
+        target = artifact.cached_path
+        assert target is not None  # there is a folder
         for registry in artifact.context.remote_repos.values():
             address = f"{registry}/{artifact.component.path_prefix.as_posix()}/{artifact.filename}"
             expected = self._checksums.get(coordinate) if artifact.packaging == "jar" else None
@@ -134,8 +135,8 @@ class _CheckingResolver(PythonResolver):  # type: ignore[misc]  # the library's 
                         raise FetchFailed(f"{coordinate} is larger than {_LARGEST >> 20} MiB")
                 if digest.hexdigest() != expected:
                     raise FetchFailed(
-                        f"{coordinate} has the checksum {digest.hexdigest()}, not {expected}: it was damaged on the way, "
-                        "or the registry holds another file"
+                        f"{coordinate} has the checksum {digest.hexdigest()}, not {expected}: "
+                        "it was damaged on the way, or the registry holds another file"
                     )
                 commit()
         return True
