@@ -106,7 +106,7 @@ class FlowReport(Wire):
 
 
 class LogLine(Wire):
-    """One line that a flow logged."""
+    """One line that a flow logged. type: of what logs, when it is not a flow, such as `webjob`."""
 
     id: UUID
     at: datetime
@@ -118,6 +118,7 @@ class LogLine(Wire):
     exception_message: str | None = None
     stack_trace: str | None = None
     context: Map | None = None
+    type: str | None = None
 
 
 class LogReport(Wire):

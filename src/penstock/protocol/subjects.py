@@ -15,6 +15,7 @@ FLOWS = "flows"
 LOGS = "logs"
 EVENTS = "events"
 SOURCES = "sources"
+WEB_JOBS = "webjobs"
 REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
