@@ -22,6 +22,7 @@ COMMANDS = {
     "stream": Entry("penstock.cli.stream:stream", "Show the messages of a stream"),
     "publish": Entry("penstock.cli.publish:publish", "Publish events"),
     "deadletters": Entry("penstock.cli.deadletters:deadletters", "Show, replay and discard undelivered events"),
+    "channel": Entry("penstock.cli.channel:channel", "Enable a channel's delivery, replay history to it"),
     "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
     "engine": Entry("penstock.cli.engine:engine", "Install and list the engines that run flows"),

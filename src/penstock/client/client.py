@@ -7,6 +7,7 @@ with Client.connect(Target.of()) as client:
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -18,12 +19,14 @@ from penstock.client.credential import login_request
 from penstock.client.event_source import events_of
 from penstock.client.model import (
     DeadLetterCount,
+    DeliveryState,
     Invitation,
     LoginResult,
     LogMessage,
     PlannedChange,
     PublishedEvents,
     ReindexProgress,
+    ReplayResult,
     StreamMessage,
 )
 from penstock.client.problem import Unreachable, decoded, error_of
@@ -112,6 +115,45 @@ class Client:
     def discard_dead_letters(self, channel: str, sequences: range) -> int:
         """Removes dead letters of a channel; gives how many there were among the sequences."""
         return self._dead_letters("DELETE", _dead_letter_path(channel), sequences)
+
+    def enable_channel(self, channel: str) -> int:
+        """Has a disabled channel delivered again; gives how many of its events wait or are being tried."""
+        with self._reaching():
+            answer = self._http.post(f"/eventing/deliveries/{quote(channel, safe='')}/enable")
+        state = decoded(answer, DeliveryState)
+        return state.waiting + state.in_hand
+
+    def replay_history(
+        self,
+        channel: str,
+        since: datetime,
+        until: datetime,
+        *,
+        event_type: str | None = None,
+        source: str | None = None,
+        every: bool = False,
+    ) -> int:
+        """Has events that were accepted from `since` to `until` delivered again to a channel; gives how many.
+
+        every: also those that did not go to the channel then.
+        """
+        wanted = {
+            "Channel": channel,
+            "FromDate": since.isoformat(),
+            "ToDate": until.isoformat(),
+            "EventType": event_type,
+            "Source": source,
+            "All": every,
+        }
+        replayed, after, complete = 0, None, False
+        while not complete:  # the server looks through some thousands at a time
+            with self._reaching():
+                answer = self._http.post(
+                    "/eventing/replays", json={**wanted, "AfterSequence": after}, timeout=_LONG_WORK
+                )
+            found = decoded(answer, ReplayResult)
+            replayed, after, complete = replayed + found.replayed, found.last_sequence, found.complete
+        return replayed
 
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""

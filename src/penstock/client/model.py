@@ -81,6 +81,21 @@ class DeadLetterCount(Answered):
     complete: bool
 
 
+class DeliveryState(Answered):
+    """How the delivery of a channel goes. waiting: events not yet begun; in_hand: those being tried."""
+
+    waiting: int
+    in_hand: int
+
+
+class ReplayResult(Answered):
+    """Of a replay of history: how many events, the last one looked at, and whether that was all of the range."""
+
+    replayed: int
+    last_sequence: int
+    complete: bool
+
+
 class ReindexProgress(Answered):
     """How far a reindex of the history has come: done of total events; skipped could not be read."""
 
