@@ -9,13 +9,14 @@ from urllib.parse import quote
 import sqlalchemy as sql
 from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import Forbidden, PenstockError
 
 _CONNECT_SECONDS = 10
 _STATEMENT_SECONDS = 60
+_KEPT_SECONDS = 600
 _EXPECTED = "must be an address like 'postgresql://user:password@host/database' or 'sqlite:////folder/file.db'"
 # Others could name another host than the one that was checked, or files.
 _OPTIONS = {"application_name", "charset", "driver", "encrypt", "host", "ssl", "sslmode", "trustservercertificate"}
@@ -59,15 +60,22 @@ class DatabaseAddress:
         host = str(hosts[0]) if hosts else ""
         return cls(url, "" if host.startswith("/") else host, None)
 
-    async def engine(self, guard: AddressGuard, check_file: CheckFile, *, read_only: bool) -> Engine:
-        """Connects to what the address means here, anew for each use. Raises Forbidden, DatabaseFailed."""
+    async def engine(
+        self, guard: AddressGuard, check_file: CheckFile, *, read_only: bool, connections: int = 0
+    ) -> Engine:
+        """Connects to what the address means here.
+
+        connections: how many to have at most, kept for the next use; 0: each use has its own. Raises Forbidden,
+        DatabaseFailed.
+        """
         try:
             if self.file is not None:
-                return _engine(_sqlite(check_file(self.file), read_only), {"timeout": _CONNECT_SECONDS})
+                file = _sqlite(check_file(self.file), read_only)
+                return _engine(file, {"timeout": _CONNECT_SECONDS}, connections)
             if not self.host and not guard.allow_private:
                 raise Forbidden("a database on the machine itself may not be used here")
             address = (await guard.resolve(self.host))[0] if self.host else ""
-            return self._connecting_to(address, read_only)
+            return self._connecting_to(address, read_only, connections)
         except NoSuchModuleError:
             raise DatabaseFailed(f"databases of the kind {self.url.drivername} are not known here") from None
         except ImportError as error:
@@ -79,20 +87,32 @@ class DatabaseAddress:
         """The text without the password."""
         return text.replace(self.url.password, "******") if self.url.password else text
 
-    def _connecting_to(self, address: str, read_only: bool) -> Engine:
+    def _connecting_to(self, address: str, read_only: bool, connections: int) -> Engine:
         if self.url.get_backend_name() != _POSTGRESQL:
-            return _engine(self.url.set(host=address), {})
+            return _engine(self.url.set(host=address), {}, connections)
         # The name stays for the certificate; the connection goes to the address that was checked.
         pinned = {"hostaddr": address} if address else {}
         options = f"-c statement_timeout={_STATEMENT_SECONDS * 1000}"
         if read_only:
             options += " -c default_transaction_read_only=on"
         url = self.url if "+" in self.url.drivername else self.url.set(drivername="postgresql+psycopg")
-        return _engine(url, {"connect_timeout": _CONNECT_SECONDS, "options": options, **pinned})
+        arguments = {"connect_timeout": _CONNECT_SECONDS, "options": options, **pinned}
+        return _engine(url, arguments, connections)
 
 
-def _engine(url: URL | str, arguments: dict[str, Any]) -> Engine:
-    return sql.create_engine(url, poolclass=NullPool, connect_args=arguments)
+def _engine(url: URL | str, arguments: dict[str, Any], connections: int) -> Engine:
+    if not connections:
+        return sql.create_engine(url, poolclass=NullPool, connect_args=arguments)
+    return sql.create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=_CONNECT_SECONDS,
+        pool_recycle=_KEPT_SECONDS,
+        pool_pre_ping=True,
+        connect_args=arguments,
+    )
 
 
 def _file(url: URL) -> Path:

@@ -73,6 +73,10 @@ class Variables:
         value = _REFERENCE.sub(lambda match: named[match[1]].value, own)
         return Variable(value, any(each.is_secret for each in named.values()))
 
+    def keep_secret(self, text: str) -> None:
+        """Masks the text from now on: a secret that is part of a variable."""
+        self._secrets.add(text)
+
     def masked(self, text: str) -> str:
         """`text` without the secrets that flows have used."""
         for secret in self._secrets:

@@ -1,0 +1,208 @@
+"""The HTTP server that all flows of an agent share: who gets which path, and what nobody gets."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote, unquote
+
+import msgspec
+import structlog
+from aiohttp import web
+
+from penstock.kernel.errors import PenstockError
+
+_PARAMETER = re.compile(r"\{([^/{}]+)\}")
+_IN_FLIGHT = 1000  # requests that are being answered; more are refused, so that memory is bounded
+_SHUTDOWN_SECONDS = 2.0
+_log = structlog.get_logger(__name__)
+
+
+class HttpServerFailed(PenstockError):
+    """The address cannot be listened on, or another flow has the path."""
+
+    code = "http-server-failed"
+    title = "The HTTP server cannot serve the path"
+
+
+@dataclass(frozen=True)
+class ServerRequest:
+    """What a handler gets. parameters: of the path's template. body: whole, within the server's limit."""
+
+    web: web.BaseRequest
+    parameters: Mapping[str, str]
+    body: bytes
+
+
+Handle = Callable[[ServerRequest], Awaitable[web.Response]]
+
+
+@dataclass(frozen=True, eq=False)
+class ServedPath:
+    """One use of a path. owner: the flow's name, and something that only the same version of it has.
+
+    methods: empty for all. prefix: whether longer paths are meant as well.
+    """
+
+    path: str
+    methods: frozenset[str]
+    prefix: bool
+    owner: tuple[str, object]
+    handle: Handle
+    pattern: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pattern", _pattern(self.path, self.prefix))
+
+    def clashes_with(self, other: "ServedPath") -> bool:
+        """Whether both would have the same requests, and neither takes over from the other."""
+        same_path = (_shape(self.path), self.prefix) == (_shape(other.path), other.prefix)
+        same_method = not self.methods or not other.methods or self.methods & other.methods
+        takes_over = self.owner[0] == other.owner[0] and self.owner[1] is not other.owner[1]
+        return bool(same_path and same_method and not takes_over)
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """More exact paths come first."""
+        return self.prefix, len(_PARAMETER.findall(self.path)), -len(self.path)
+
+
+class HttpServer:
+    """Listens from the first path that is served, within `async with`.
+
+    port: None when the server is switched off, 0 for a free one. most: bytes of a request's body.
+    """
+
+    def __init__(self, host: str, port: int | None, most: int) -> None:
+        self._host = host
+        self._port = port
+        self._most = most
+        self._paths: list[ServedPath] = []
+        self._runner: web.ServerRunner | None = None
+        self._opening = asyncio.Lock()
+        self._in_flight = 0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @property
+    def port(self) -> int | None:
+        """The port that is listened on; None before the first path is served."""
+        addresses = self._runner.addresses if self._runner is not None else []
+        return int(addresses[0][1]) if addresses else None
+
+    async def serve(self, path: ServedPath) -> None:
+        """Hands the path's requests on, instead of a version of the same flow that has it now.
+
+        Raises HttpServerFailed.
+        """
+        async with self._opening:
+            if self._runner is None:
+                self._runner = await self._listen()
+        for other in self._paths:
+            if path.clashes_with(other):
+                methods = ", ".join(sorted(other.methods)) or "all methods"
+                raise HttpServerFailed(f"{path.path} ({methods}) is served already, by flow '{other.owner[0]}'")
+        self._paths.insert(0, path)
+        self._paths.sort(key=lambda served: served.rank)
+
+    def end(self, path: ServedPath) -> None:
+        """The path's requests are not handed on any more; those that were are answered."""
+        self._paths.remove(path)
+
+    async def _listen(self) -> web.ServerRunner:
+        if self._port is None:
+            raise HttpServerFailed("flows have no HTTP server here: PENSTOCK_AGENT_HTTP_PORT is off")
+        runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=_SHUTDOWN_SECONDS)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, self._host, self._port).start()
+        except OSError as error:
+            await runner.cleanup()
+            raise HttpServerFailed(
+                f"cannot listen on {self._host} port {self._port}: {error.strerror or error}; "
+                "PENSTOCK_AGENT_HTTP_PORT names another port"
+            ) from None
+        _log.info("flows are served over HTTP", host=self._host, port=runner.addresses[0][1])
+        return runner
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        if self._in_flight >= _IN_FLIGHT:
+            return problem(503, "The agent answers as many requests as it can", {"Retry-After": "1"})
+        self._in_flight += 1
+        try:
+            return await self._handled(request)
+        finally:
+            self._in_flight -= 1
+
+    async def _handled(self, request: web.BaseRequest) -> web.StreamResponse:
+        served, parameters, allowed = self._find(request.rel_url.raw_path, request.method)
+        if served is None:
+            if not allowed:
+                return problem(404, f"No flow serves {request.path}")
+            methods = ", ".join(sorted(allowed))
+            return problem(405, f"{request.path} takes {methods}", {"Allow": methods})
+        body = await self._body(request)
+        if body is None:
+            return problem(413, f"The body has more than {self._most} bytes", close=True)
+        return await served.handle(ServerRequest(request, parameters, body))
+
+    def _find(self, path: str, method: str) -> tuple[ServedPath | None, Mapping[str, str], set[str]]:
+        """Who serves the request, and the parameters in its path; else the methods that the path takes."""
+        allowed: set[str] = set()
+        for served in self._paths:
+            match = served.pattern.fullmatch(path)
+            if match is None:
+                continue
+            if not served.methods or method in served.methods:
+                names = _PARAMETER.findall(served.path)
+                return served, dict(zip(names, map(unquote, match.groups()), strict=False)), allowed
+            allowed |= served.methods
+        return None, {}, allowed
+
+    async def _body(self, request: web.BaseRequest) -> bytes | None:
+        """None when it is longer than allowed."""
+        if (request.content_length or 0) > self._most:
+            return None
+        body = bytearray()
+        async for chunk in request.content.iter_any():
+            body += chunk
+            if len(body) > self._most:
+                return None
+        return bytes(body)
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, *, close: bool = False) -> web.Response:
+    """A problem document (RFC 9457). close: the connection is of no more use."""
+    document = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    response = web.Response(
+        status=status,
+        body=msgspec.json.encode(document),
+        headers={**(headers or {}), "Content-Type": "application/problem+json"},
+    )
+    if close:
+        response.force_close()
+    return response
+
+
+def _pattern(path: str, prefix: bool) -> re.Pattern[str]:
+    """What the whole path of a request must be, as it came, with a group for each parameter."""
+    parts = [
+        "([^/]+)" if index % 2 else re.escape(quote(part, safe="/:@!$&'()*+,;=~-._%"))
+        for index, part in enumerate(_PARAMETER.split(path))
+    ]
+    return re.compile("".join(parts) + (".*" if prefix else "/?"), re.DOTALL)
+
+
+def _shape(path: str) -> str:
+    """The path with its parameters' names left out."""
+    return _PARAMETER.sub("{}", path.rstrip("/"))

@@ -1,0 +1,56 @@
+"""What flows may use of the place where they run."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from penstock.egress.address_guard import AddressGuard
+from penstock.egress.guarded_http import GuardedHttp
+from penstock.egress.local_folders import LocalFolders
+from penstock.flow.databases import Databases
+from penstock.flow.http_server import HttpServer
+
+_MIB = 1024 * 1024
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How far flows reach.
+
+    allow_private: whether they may connect to private, loopback and link-local addresses.
+    folders: below which they may read and write files. http_port: None for no HTTP server, 0 for a free port.
+    most: bytes of a body that is read from HTTP or a file.
+    """
+
+    allow_private: bool = False
+    folders: Sequence[Path] = ()
+    http_host: str = "127.0.0.1"
+    http_port: int | None = None
+    most: int = 64 * _MIB
+
+
+class FlowSurroundings:
+    """What all flows of an engine share, within `async with`. most: as in Reach."""
+
+    def __init__(self, reach: Reach) -> None:
+        self.guard = AddressGuard(allow_private=reach.allow_private)
+        self.folders = LocalFolders(reach.folders)
+        self.http = GuardedHttp(self.guard)
+        self.server = HttpServer(reach.http_host, reach.http_port, reach.most)
+        self.databases = Databases(self.guard, self.folders)
+        self.most = reach.most
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._stack.push_async_callback(self.databases.close)
+        await self._stack.enter_async_context(self.server)
+        await self._stack.enter_async_context(self.http)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
