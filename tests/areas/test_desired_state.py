@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock.areas.flows.catalog import FlowCatalog
+from penstock.areas.flows.content import FlowContents
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
 from penstock.areas.flows.policy import FlowPolicy
@@ -55,7 +56,7 @@ def small_answers(application: Application) -> DesiredState:
     """What answers agents, with room for little."""
     get = application.platform.container.get
     policy = FlowPolicy(digest_entries=3, work_items=4, work_bytes=100_000)
-    return DesiredState(get(FlowCatalog), get(Coverage), get(Matching), get(VariableService), policy)
+    return DesiredState(get(FlowCatalog), get(Coverage), get(Matching), get(VariableService), get(FlowContents), policy)
 
 
 async def test_a_digest_comes_in_pages(application: Application, link: AgentLink, name: str) -> None:

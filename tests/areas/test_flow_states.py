@@ -37,7 +37,7 @@ async def test_counts_and_status_follow_what_agents_report(
         assert (await flow(application, name))["Status"] == "Running on 1 of 2 agents"
         await second.report_state(f"schedule-{name}", ERROR, message="no such program")
         await until(lambda: counts(1, 1, 0, 0))
-        assert (await flow(application, name))["Status"] == "Error on 1 of 2 agents"
+        assert (await flow(application, name))["Status"] == "Error on 1 of 2 agents: no such program"
         await second.report_state(f"schedule-{name}", RUNNING)
         await until(lambda: counts(2, 0, 0, 0))
         assert (await flow(application, name))["Status"] == "Running"

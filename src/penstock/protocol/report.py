@@ -88,7 +88,10 @@ class IntegrationFlowStatusEnum(IntEnum):
 
 
 class FlowState(Wire):
-    """How one flow stands on the reporting agent. removed: the agent no longer has it."""
+    """How one flow stands on the reporting agent. removed: the agent no longer has it.
+
+    message: what is wrong, or what it waits for. engine: name and version of what runs it.
+    """
 
     name: str
     version: str
@@ -97,6 +100,7 @@ class FlowState(Wire):
     message: str | None = None
     removed: bool = False
     detail: IntegrationStatus | None = None
+    engine: str | None = None
 
 
 class FlowReport(Wire):

@@ -10,13 +10,15 @@ PING = "ping"
 DIGEST = "digest"
 WORK = "work"
 VARIABLES = "variables"
+FILES = "files"
 SCHEDULES = "schedules"
 FLOWS = "flows"
 LOGS = "logs"
 EVENTS = "events"
 SOURCES = "sources"
 WEB_JOBS = "webjobs"
-REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS)
+TRANSFERS = "transfers"
+REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS, TRANSFERS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
 

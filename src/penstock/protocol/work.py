@@ -6,7 +6,7 @@ The agent compares the digest with what it runs and asks for the items whose sta
 from datetime import datetime
 from enum import IntEnum
 
-from penstock.kernel.wire import Map, Wire
+from penstock.kernel.wire import Int64, Map, Wire
 
 
 class IntegrationStatusEnum2(IntEnum):
@@ -43,12 +43,24 @@ class WorkQuery(Wire):
     names: list[str]
 
 
-class WorkItem(Wire):
+class FlowFile(Wire):
+    """A file beside a flow. sha256: of its content in UTF-8, hexadecimal. size: bytes."""
+
+    name: str
+    sha256: str
+    size: Int64
+
+
+class WorkItem(Wire, omit_defaults=True):
     """A flow as an agent is to have it.
 
     spec: Camel YAML DSL. since: when this version or request was made, or the flow became this agent's if that was
     later; the agent accounts for every due time after it.
     schedule: name of the Schedule that generated the flow, if one did.
+    variables: the flow's own, which come before those of the platform.
+    files: asked for one by one (FileQuery), since they may be large. packages: what the flow needs beside the engine.
+
+    What is not there is left out, so that an agent of an earlier release can read it.
     """
 
     name: str
@@ -59,6 +71,21 @@ class WorkItem(Wire):
     spec: str
     schedule: str | None = None
     variables: Map | None = None
+    files: list[FlowFile] = []
+    packages: str | None = None
+
+
+class FileQuery(Wire):
+    """Asks for a piece of a file that the agent's work has. number: counts the pieces from 0."""
+
+    sha256: str
+    number: int
+
+
+class FileAnswer(Wire):
+    """content: the piece; None when there is no such piece, or the file is not of this agent's work."""
+
+    content: bytes | None = None
 
 
 class WorkAnswer(Wire):

@@ -18,7 +18,10 @@ _VARIABLE = re.compile(r"\{\{var:([A-Za-z0-9][A-Za-z0-9._-]{0,127})\}\}", re.ASC
 
 
 class FlowEntry(msgspec.Struct, frozen=True):
-    """What the catalog holds of a flow. variables: those that it refers to, compared as names are."""
+    """What the catalog holds of a flow. variables: those that it refers to, compared as names are.
+
+    files: the hashes of their contents.
+    """
 
     id: UUID
     name: str
@@ -33,6 +36,7 @@ class FlowEntry(msgspec.Struct, frozen=True):
     needs: Needs
     needs_told: str
     variables: frozenset[str]
+    files: frozenset[str]
     schedule: str | None
     unmatched_since: datetime | None
     matched_since: datetime
@@ -107,6 +111,7 @@ def _entry(flow: Flow) -> FlowEntry:
         needs=needs_of(flow.requirements),
         needs_told=told(flow.requirements),
         variables=frozenset(name_key(name) for text in texts for name in _VARIABLE.findall(text)),
+        files=frozenset(file.sha256 for file in flow.integration_files or ()),
         schedule=flow.schedule,
         unmatched_since=flow.unmatched_since,
         matched_since=flow.matched_since,

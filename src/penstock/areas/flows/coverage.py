@@ -116,6 +116,8 @@ class Coverage:
             await self._store.commit(writes)
         except (Stale, NotFound, NameTaken):
             return False
+        if writes:
+            log.info("agents match other flows now", flows=len(stored))
         return True
 
     def _replace(self, after: Flow, before: Flow) -> Replace:
@@ -129,6 +131,5 @@ class Coverage:
         needs = told(flow.requirements)
         message = f"no agent matches: needs {needs}" if act == "unmatched" else f"an agent matches: {needs}"
         now = self._clock.now()
-        log.info("flow coverage changed", flow=flow.name, message=message)
         after = CoverageEvent(message=message)
         return [audit(act, FLOWS.name, flow.key, actor=SYSTEM, at=now, subject=flow.name, after=after)]

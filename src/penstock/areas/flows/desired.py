@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from penstock.areas.flows.catalog import FlowCatalog, FlowEntry
+from penstock.areas.flows.content import FlowContents
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.model import Flow
 from penstock.areas.flows.policy import FlowPolicy
@@ -14,6 +15,8 @@ from penstock.protocol.work import (
     Digest,
     DigestEntry,
     DigestQuery,
+    FileAnswer,
+    FileQuery,
     VariableAnswer,
     VariableQuery,
     VariableValue,
@@ -34,12 +37,14 @@ class DesiredState:
         coverage: Coverage,
         matching: Matching,
         variables: Variables,
+        contents: FlowContents,
         policy: FlowPolicy,
     ) -> None:
         self._catalog = catalog
         self._coverage = coverage
         self._matching = matching
         self._variables = variables
+        self._contents = contents
         self._policy = policy
 
     async def digest(self, agent_id: UUID, query: DigestQuery) -> Digest:
@@ -97,6 +102,12 @@ class DesiredState:
             values={name: VariableValue(value=value, is_secret=secret) for name, (value, secret) in values.items()}
         )
 
+    async def file(self, agent_id: UUID, query: FileQuery) -> FileAnswer:
+        """A piece of a file that belongs to one of the agent's flows."""
+        if not any(query.sha256 in flow.files for flow in await self._work_of(agent_id)):
+            return FileAnswer()
+        return FileAnswer(content=await self._contents.piece(query.sha256, query.number))
+
     async def _work_of(self, agent_id: UUID) -> Sequence[FlowEntry]:
         matcher = (await self._matching.matcher()).alone(agent_id)
         return await self._catalog.met_by(lambda needs: bool(matcher.agents_for(needs)))
@@ -112,4 +123,6 @@ def _item(flow: Flow, agent: KnownAgent) -> WorkItem:
         spec=flow.flow_spec,
         schedule=flow.schedule,
         variables=flow.variables,
+        files=flow.integration_files or [],
+        packages=flow.additional_packages,
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import msgspec
 
 from penstock.areas.flows.catalog import FlowCatalog
-from penstock.areas.flows.coverage import Coverage
+from penstock.areas.flows.changing import FlowChanges, next_version
 from penstock.areas.flows.gaps import Gaps
-from penstock.areas.flows.model import FLOWS, Flow
+from penstock.areas.flows.model import Flow
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.states import FlowStates
 from penstock.flow.parser import parse_flow
@@ -19,11 +19,8 @@ from penstock.kernel.ids import new_id
 from penstock.kernel.names import name_key
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
-from penstock.resource.changes import Changes
 from penstock.resource.matching import Needs, needs_of
 from penstock.resource.ports import GeneratedFlow
-from penstock.resource.resource import Resource
-from penstock.store.store import Store
 from penstock.store.write import Write
 
 
@@ -32,22 +29,19 @@ class GeneratedFlowService:
 
     def __init__(
         self,
-        store: Store,
-        changes: Changes,
         clock: Clock,
         catalog: FlowCatalog,
+        changes: FlowChanges,
         states: FlowStates,
-        coverage: Coverage,
         gaps: Gaps,
         notices: AgentNotices,
     ) -> None:
         self._clock = clock
         self._catalog = catalog
         self._states = states
-        self._coverage = coverage
+        self._changes = changes
         self._gaps = gaps
         self._notices = notices
-        self._flows = Resource(FLOWS, store, changes, clock, kind="flow")
         self._concerned: defaultdict[str, set[Needs]] = defaultdict(set)
 
     async def plan_put(self, flow: GeneratedFlow, actor: Actor) -> Sequence[Write]:
@@ -57,26 +51,23 @@ class GeneratedFlowService:
         """
         before = await self._stored(flow.name)
         if before is None:
-            parse_flow(flow.name, "1", flow.spec)
+            parse_flow(flow.name, next_version(None), flow.spec)
             new = Flow(id=new_id(), name=flow.name, requested_status=IntegrationStatusEnum2.STARTED)
-            placed, placing = await self._coverage.place(self._renewed(_described(new, flow)), None)
-            _, writes = self._flows.plan_create(placed, actor)
-            self._note(flow.name, placed)
-            return [*writes, *placing]
+            stored, writes = await self._changes.plan_create(_described(new, flow), actor)
+            self._note(flow.name, stored)
+            return writes
         if before.schedule != flow.schedule:
             raise NameTaken(f"a flow '{flow.name}' exists that was not made by this resource")
         described = _described(before, flow)
         if described == before:
             return []
-        placing = []
         if _runs_differently(described, before):
-            following = str(int(before.version) + 1)
-            parse_flow(flow.name, following, flow.spec)
-            described = self._renewed(msgspec.structs.replace(described, version=following))
-            described, placing = await self._coverage.place(described, before)
-        stored, writes = self._flows.plan_replace(described, before, actor)
+            parse_flow(flow.name, next_version(before), flow.spec)
+            stored, writes = await self._changes.plan_save(described, before, actor)
+        else:
+            stored, writes = self._changes.flows.plan_replace(described, before, actor)
         self._note(flow.name, before, stored)
-        return [*writes, *placing]
+        return writes
 
     async def plan_remove(self, name: str, actor: Actor) -> Sequence[Write]:
         """See GeneratedFlows."""
@@ -86,7 +77,7 @@ class GeneratedFlowService:
             return await self._gaps.plan_end(name, now)
         self._note(name, flow)
         return [
-            *self._flows.plan_delete(flow, actor, flow.e_tag),
+            *self._changes.flows.plan_delete(flow, actor, flow.e_tag),
             *await self._states.plan_remove(name),
             *await self._gaps.plan_end(name, now),
         ]
@@ -97,9 +88,6 @@ class GeneratedFlowService:
 
     async def _stored(self, name: str) -> Flow | None:
         return (await self._catalog.stored([name])).get(name_key(name))
-
-    def _renewed(self, flow: Flow) -> Flow:
-        return msgspec.structs.replace(flow, stamp=new_id().hex, since=self._clock.now())
 
     def _note(self, name: str, *flows: Flow) -> None:
         """Remembers whom to tell once it is committed; whoever it concerned before is told too."""

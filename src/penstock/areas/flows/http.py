@@ -4,14 +4,19 @@ from collections.abc import Sequence
 
 from penstock.areas.flows.log_entry import IntegrationLogItem, LogFilter
 from penstock.areas.flows.logs import FlowLogs
-from penstock.areas.flows.model import AgentIntegrationFlowStatus, IntegrationFlowDto, IntegrationFlowsResponseItem
+from penstock.areas.flows.model import (
+    AgentIntegrationFlowStatus,
+    FlowOnAgent,
+    IntegrationFlowDto,
+    IntegrationFlowsResponseItem,
+)
 from penstock.areas.flows.service import FlowService
 from penstock.kernel.actor import Actor, Role
 from penstock.protocol.status import IntegrationLogMessage
 from penstock.resource.answer import Encoded
 from penstock.resource.operation import operation
 from penstock.resource.page import PageSize
-from penstock.resource.parameter import Filter
+from penstock.resource.parameter import Filter, IfMatch
 
 
 class FlowOperations:
@@ -31,9 +36,17 @@ class FlowOperations:
         return await self._service.list()
 
     @operation("GET", "/integrations/flows/{integrationName}", Role.READER)
-    async def get(self, integration_name: str) -> IntegrationFlowsResponseItem:
-        """Get a flow. Its name is compared without case."""
+    async def get(self, integration_name: str) -> Encoded[IntegrationFlowsResponseItem]:
+        """Get a flow. Its name is compared without case.
+
+        Properties are its variables. FlowEngineVersion is what runs it on the agents that have told.
+        """
         return await self._service.get(integration_name)
+
+    @operation("GET", "/integrations/flows/{integrationName}/agents", Role.READER, beyond=True)
+    async def on_agents(self, integration_name: str) -> Sequence[FlowOnAgent]:
+        """List how a flow stands on each agent that it matches, with counts, last log lines and what is wrong."""
+        return await self._service.on_agents(integration_name)
 
     @operation("GET", "/integrations/flows/{integrationName}/status", Role.READER)
     async def status(self, integration_name: str) -> Sequence[AgentIntegrationFlowStatus]:
@@ -66,12 +79,12 @@ class FlowOperations:
         await self._service.stop(integration_flow_name, actor)
 
     @operation("DELETE", "/integrations/flows/{integrationFlowName}", Role.OPERATOR, status=202)
-    async def delete(self, integration_flow_name: str, actor: Actor) -> None:
+    async def delete(self, integration_flow_name: str, actor: Actor, if_match: IfMatch) -> None:
         """Delete a flow; agents stop it.
 
         A Schedule whose flow is deleted does not run, and its due times are skipped, until it is applied again.
         """
-        await self._service.delete(integration_flow_name, actor)
+        await self._service.delete(integration_flow_name, actor, if_match)
 
     @operation("GET", "/integrations/logs", Role.READER)
     async def logs(self, wanted: Filter[LogFilter]) -> Encoded[list[IntegrationLogItem]]:

@@ -8,7 +8,7 @@ from penstock.kernel.wire import Int32, Map, Wire
 from penstock.protocol.capability import Requirement
 from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.protocol.status import IntegrationStatus
-from penstock.protocol.work import IntegrationStatusEnum2
+from penstock.protocol.work import FlowFile, IntegrationStatusEnum2
 from penstock.resource.ports import FlowGap
 from penstock.store.definition import Collection, Column, ColumnType
 
@@ -20,10 +20,30 @@ class IntegrationFlowFile(Wire):
     file_content: str | None = None
 
 
-class Flow(Entity):
-    """A flow as stored.
+class IntegrationFlow(Wire):
+    """A flow as it is saved.
 
-    version: counts the changes of what runs or where. stamp: differs whenever agents must learn something new.
+    FlowSpec: the routes, in Camel's YAML DSL. Variables: the flow's own; `{{var:NAME}}` means them before the
+    platform's. IntegrationFiles: texts that lie in the flow's folder. AdditionalPackages: what it needs beside the
+    engine, separated by commas or lines.
+    """
+
+    name: str | None = None
+    project: str | None = None
+    flow_spec: str | None = None
+    variables: Map | None = None
+    category: str | None = None
+    labels: list[str] | None = None
+    integration_files: list[IntegrationFlowFile] | None = None
+    additional_packages: str | None = None
+    requirements: list[Requirement] | None = None
+    readme: str | None = None
+
+
+class Flow(Entity):
+    """A flow as stored. Its files are kept beside it, by their content.
+
+    version: counts the saves. stamp: differs whenever agents must learn something new.
     since: when this version or request was made.
     schedule, cron: of the Schedule that makes the flow, if one does.
     unmatched_since: since when no agent matches; None while one does. matched_since: when that last ended.
@@ -35,7 +55,7 @@ class Flow(Entity):
     variables: Map | None = None
     category: str | None = None
     labels: list[str] | None = None
-    integration_files: list[IntegrationFlowFile] | None = None
+    integration_files: list[FlowFile] | None = None
     additional_packages: str | None = None
     requirements: list[Requirement] = []
     readme: str | None = None
@@ -96,6 +116,22 @@ class AgentIntegrationFlowStatus(Wire):
     update_time: datetime
 
 
+class FlowOnAgent(Wire):
+    """How a flow stands on one agent, with all that the agent told.
+
+    Message: what is wrong, or what it waits for. Detail: as of the agent's latest sign of life; null before it.
+    """
+
+    agent_id: UUID
+    agent: str
+    status: IntegrationFlowStatusEnum
+    version: str | None = None
+    flow_engine_version: str | None = None
+    message: str | None = None
+    update_time: datetime
+    detail: IntegrationStatus | None = None
+
+
 class AgentFlowState(Wire):
     """What an agent last reported of a flow."""
 
@@ -106,7 +142,10 @@ class AgentFlowState(Wire):
     at: datetime
     message: str | None = None
     detail: IntegrationStatus | None = None
+    engine: str | None = None
 
+
+_SHOWN = 300  # characters of a message in the list of all flows
 
 FLOWS: Collection[Flow] = Collection(
     "flows", Flow, (Column("name", lambda flow: flow.name, ColumnType.KEY, unique=True),)
@@ -119,6 +158,8 @@ FLOW_STATES: Collection[AgentFlowState] = Collection(
         Column("agent", lambda state: str(state.agent_id)),
         Column("status", lambda state: state.status, ColumnType.INTEGER),
         Column("at", lambda state: state.at, ColumnType.INTEGER),
+        Column("message", lambda state: state.message and state.message[:_SHOWN]),
+        Column("engine", lambda state: state.engine),
     ),
 )
 FLOW_GAPS: Collection[FlowGap] = Collection(

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import cast
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from penstock.areas.flows.catalog import FlowCatalog
@@ -21,7 +21,15 @@ _AT_ONCE = 500
 _TRIES = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Reported = Mapping[str, Mapping[UUID, IntegrationFlowStatusEnum]]
+
+class ToldState(NamedTuple):
+    """What an agent last said of a flow, in short."""
+
+    status: IntegrationFlowStatusEnum
+    message: str | None
+
+
+Reported = Mapping[str, Mapping[UUID, ToldState]]
 
 
 class FlowStates:
@@ -51,10 +59,12 @@ class FlowStates:
         return [decode(document.body, AgentFlowState) for document in documents]
 
     async def of_all(self) -> Reported:
-        """The status of each flow on each agent, by the flow's name key."""
-        found: defaultdict[str, dict[UUID, IntegrationFlowStatusEnum]] = defaultdict(dict)
-        for flow, agent, status in await self._store.values(FLOW_STATES, ["flow", "agent", "status"]):
-            found[str(flow)][UUID(str(agent))] = IntegrationFlowStatusEnum(cast(int, status))
+        """How each flow stands on each agent, by the flow's name key."""
+        found: defaultdict[str, dict[UUID, ToldState]] = defaultdict(dict)
+        rows = await self._store.values(FLOW_STATES, ["flow", "agent", "status", "message"])
+        for flow, agent, status, message in rows:
+            told = ToldState(IntegrationFlowStatusEnum(cast(int, status)), cast(str | None, message))
+            found[str(flow)][UUID(str(agent))] = told
         return found
 
     async def plan_remove(self, name: str) -> Sequence[Write]:
@@ -104,6 +114,7 @@ def _kept(agent_id: UUID, state: FlowState) -> AgentFlowState:
         version=state.version,
         status=state.status,
         at=state.at,
-        message=state.message,
+        message=state.message.replace("\0", "") if state.message is not None else None,
         detail=state.detail,
+        engine=state.engine,
     )

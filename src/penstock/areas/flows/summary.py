@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 from uuid import UUID
 
 from penstock.areas.flows.catalog import FlowEntry
@@ -9,21 +10,30 @@ from penstock.areas.flows.model import IntegrationFlowDto
 from penstock.protocol.report import IntegrationFlowStatusEnum as Status
 from penstock.resource.ports import KnownAgent
 
-Statuses = Mapping[UUID, Status]
+
+class Told(Protocol):
+    """What an agent told of a flow."""
+
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def message(self) -> str | None: ...
 
 
-def status_on(agent: KnownAgent, reported: Statuses) -> Status:
+def status_on(agent: KnownAgent, reported: Mapping[UUID, Told]) -> Status:
     """The status on one agent: Unknown while it is offline or has not reported."""
-    return reported.get(agent.id, Status.UNKNOWN) if agent.online else Status.UNKNOWN
+    told = reported.get(agent.id)
+    return told.status if told is not None and agent.online else Status.UNKNOWN
 
 
-def summarised(flow: FlowEntry, agents: Sequence[KnownAgent], reported: Statuses) -> IntegrationFlowDto:
+def summarised(flow: FlowEntry, agents: Sequence[KnownAgent], reported: Mapping[UUID, Told]) -> IntegrationFlowDto:
     """agents: those that the flow matches."""
     counts = Counter(status_on(agent, reported) for agent in agents)
     return IntegrationFlowDto(
         flow_name=flow.name,
         project=flow.project,
-        status=_in_words(flow, len(agents), counts),
+        status=_in_words(flow, len(agents), counts, _reasons(agents, reported)),
         requested_status=flow.requested,
         running_count=counts[Status.RUNNING],
         error_count=counts[Status.ERROR],
@@ -36,14 +46,26 @@ def summarised(flow: FlowEntry, agents: Sequence[KnownAgent], reported: Statuses
     )
 
 
-def _in_words(flow: FlowEntry, agents: int, counts: Counter[Status]) -> str:
+def _reasons(agents: Sequence[KnownAgent], reported: Mapping[UUID, Told]) -> Mapping[Status, str]:
+    """Of each status the reason that the first agent with one tells."""
+    reasons: dict[Status, str] = {}
+    for agent in agents:
+        told = reported.get(agent.id)
+        if told is not None and told.message and agent.online:
+            reasons.setdefault(told.status, told.message)
+    return reasons
+
+
+def _in_words(flow: FlowEntry, agents: int, counts: Counter[Status], reasons: Mapping[Status, str]) -> str:
     if not flow.is_started:
         return "Stopping" if counts[Status.RUNNING] else "Stopped"
     if not agents:
         return f"No matching agent: needs {flow.needs_told}"
     for status, word in ((Status.ERROR, "Error"), (Status.RUNNING, "Running")):
-        if counts[status] == agents:
-            return word
         if counts[status]:
-            return f"{word} on {counts[status]} of {agents} agents"
-    return "Starting" if counts[Status.STOPPED] else "Unknown: no matching agent has told"
+            where = "" if counts[status] == agents else f" on {counts[status]} of {agents} agents"
+            why = f": {reasons[status]}" if status in reasons else ""
+            return f"{word}{where}{why}"
+    if counts[Status.STOPPED]:
+        return "Starting"
+    return reasons.get(Status.UNKNOWN, "Unknown: no matching agent has told")

@@ -2,19 +2,26 @@
 
 import asyncio
 
+import msgspec
+
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
 from penstock.areas.flows.logs import FlowLogs
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.states import FlowStates
+from penstock.areas.flows.vitals import FlowVitals
+from penstock.bus.bus import Bus
+from penstock.bus.message import Received
 from penstock.protocol import subjects
 from penstock.protocol.report import FlowReport, LogReport
-from penstock.protocol.work import DigestQuery, VariableQuery, WorkQuery
+from penstock.protocol.status import AgentStatusPing
+from penstock.protocol.work import DigestQuery, FileQuery, VariableQuery, WorkQuery
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
 from penstock.resource.ports import AgentDirectory
 from penstock.resource.reports import AgentReports
+from penstock.store.store import decode
 
 _CHECK_SECONDS = 10.0
 
@@ -31,6 +38,7 @@ class WorkQuestions(Worker):
             await self._questions.respond(subjects.DIGEST, DigestQuery, self._desired.digest),
             await self._questions.respond(subjects.WORK, WorkQuery, self._desired.work),
             await self._questions.respond(subjects.VARIABLES, VariableQuery, self._desired.variables),
+            await self._questions.respond(subjects.FILES, FileQuery, self._desired.file),
         ]
         try:
             await asyncio.get_running_loop().create_future()
@@ -69,6 +77,29 @@ class FlowLogTaker(Worker):
 
     async def run(self) -> None:
         await self._reports.consume(subjects.LOGS, LogReport, self._logs.take)
+
+
+class VitalsListener(Worker):
+    """Hears what agents tell of their flows with each sign of life, on every replica."""
+
+    def __init__(self, bus: Bus, vitals: FlowVitals) -> None:
+        self._bus = bus
+        self._vitals = vitals
+
+    async def run(self) -> None:
+        hearing = await self._bus.subscribe(subjects.ping("*"), self._hear)
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await hearing.stop()
+
+    async def _hear(self, received: Received) -> None:
+        try:
+            agent = subjects.agent_of(received.subject)
+            ping = decode(received.data, AgentStatusPing)
+        except (ValueError, msgspec.DecodeError):  # whoever stores the ping says so
+            return
+        self._vitals.hear(agent, ping.integration_flow_status_list or ())
 
 
 class CoverageWatch(Worker):
