@@ -30,7 +30,10 @@ class CamelFailed(PenstockError):
 
 
 class FlowProcess:
-    """`watch` is its life; `started` waits for the routes to run. error: the last that Camel told, masked."""
+    """`watch` is its life; `started` waits for the routes to run.
+
+    error: the last that Camel told, masked. server_port: where the process serves HTTP to this machine.
+    """
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class FlowProcess:
         variables: Variables,
         clock: Clock,
         reloaded: int,
+        server_port: int,
     ) -> None:
         self.definition = definition
         self.since = clock.now()
@@ -49,8 +53,9 @@ class FlowProcess:
         self.error: str | None = None
         self.stopping = False
         self.ended = asyncio.Event()
+        self.server_port = server_port
+        self.console = console
         self._process = process
-        self._console = console
         self._workspace = workspace
         self._listener = listener
         self._variables = variables
@@ -114,7 +119,7 @@ class FlowProcess:
 
     async def refresh(self, now: datetime) -> None:
         """Reads the counts anew."""
-        found = await self._console.statistics(now, self._reloaded)
+        found = await self.console.statistics(now, self._reloaded)
         if found is not None:
             self.statistics = found
 

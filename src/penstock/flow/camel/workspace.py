@@ -10,7 +10,7 @@ from penstock.flow.camel.log_line import TEMPLATE
 from penstock.flow.camel.properties import properties
 from penstock.flow.camel.release import MAIN_CLASS
 
-_FLOW = "flow.camel.yaml"
+_ROUTES = "routes"
 _PROPERTIES = "camel.properties"
 _LOGGING = "log4j2.properties"
 _ARGUMENTS = "java.arguments"
@@ -28,14 +28,16 @@ class Workspace(msgspec.Struct, frozen=True):
 
     folder: Path
 
-    def write(self, flow: str, values: Mapping[str, str]) -> None:
-        """flow: Camel's YAML. values: Camel's properties, secrets among them."""
+    def write(self, texts: Mapping[str, str], values: Mapping[str, str]) -> None:
+        """texts: Camel's YAML by file name. values: Camel's properties, secrets among them."""
         self.remove()
-        for part in ("home", "tmp"):
+        for part in ("home", "tmp", _ROUTES):
             (self.folder / part).mkdir(mode=0o700, parents=True)
         self.folder.chmod(0o700)
-        self._write(_FLOW, flow)
-        self._write(_PROPERTIES, properties({**values, "camel.main.routesIncludePattern": f"file:{self.flow}"}))
+        for name, text in texts.items():
+            self._write(f"{_ROUTES}/{name}", text)
+        routes = ",".join(f"file:{self.folder / _ROUTES / name}" for name in texts)
+        self._write(_PROPERTIES, properties({**values, "camel.main.routesIncludePattern": routes}))
         self._write(_LOGGING, properties(_logging()))
 
     def arguments(self, class_path: Sequence[Path], options: Sequence[str]) -> list[str]:
@@ -50,10 +52,6 @@ class Workspace(msgspec.Struct, frozen=True):
         ]
         self._write(_ARGUMENTS, "".join(f"{_quoted(line)}\n" for line in lines))
         return [f"@{self.folder / _ARGUMENTS}", MAIN_CLASS, "-pl", f"file:{self.folder / _PROPERTIES}"]
-
-    @property
-    def flow(self) -> Path:
-        return self.folder / _FLOW
 
     @property
     def home(self) -> Path:
