@@ -2,13 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, timedelta, tzinfo
 
 from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.parser import parse_flow
 from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import Clock, SystemClock
 from penstock.kernel.errors import NotFound
@@ -31,10 +32,13 @@ async def resolve(name: str) -> Variable:
 class RunningEngine:
     """An engine with what it told. marker: the agent run in the environment of its commands."""
 
-    def __init__(self, engine: FlowEngine, listener: RememberingListener, marker: str) -> None:
+    def __init__(
+        self, engine: FlowEngine, listener: RememberingListener, marker: str, surroundings: FlowSurroundings
+    ) -> None:
         self.engine = engine
         self.listener = listener
         self.marker = marker
+        self.surroundings = surroundings
 
     async def start(self, name: str, source: str, version: str = "1") -> None:
         await self.engine.start(parse_flow(name, version, source))
@@ -64,12 +68,22 @@ async def running_engine(
     zone: tzinfo = UTC,
     listener: RememberingListener | None = None,
     patience: timedelta = timedelta(seconds=2),
+    reach: Reach | None = None,
+    variables: Mapping[str, Variable] | None = None,
+    grace: timedelta = timedelta(),
 ) -> AsyncIterator[RunningEngine]:
+    async def found(name: str) -> Variable:
+        known = (variables or {}).get(name)
+        return known if known is not None else await resolve(name)
+
     told = listener or RememberingListener()
     marker = f"test-{os.urandom(8).hex()}"
-    settings = EngineSettings(agent_run=marker, patience=patience, grace=timedelta())
-    async with FlowEngine(clock or SystemClock(), zone, told, resolve, settings) as engine:
-        yield RunningEngine(engine, told, marker)
+    settings = EngineSettings(agent_run=marker, patience=patience, grace=grace)
+    async with (
+        FlowSurroundings(reach or Reach()) as surroundings,
+        FlowEngine(clock or SystemClock(), zone, told, found, settings, surroundings) as engine,
+    ):
+        yield RunningEngine(engine, told, marker, surroundings)
 
 
 async def eventually(holds: Callable[[], bool], patience: float = 30) -> None:
