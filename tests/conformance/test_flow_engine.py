@@ -445,7 +445,7 @@ async def test_a_schedules_exchange_says_what_it_was_due_for() -> None:
         )
         await running.engine.start(parse_flow("a", "1", source))
         await clock.advance(SECOND * 30)
-    assert running.listener.messages == ["nightly backup 2026-03-01 12:00:30+00:00 2026-03-01 12:01:30+00:00"]
+    assert running.listener.messages == ["nightly backup Sun Mar 01 12:00:30 UTC 2026 Sun Mar 01 12:01:30 UTC 2026"]
 
 
 async def test_a_timer_at_a_fixed_rate_leaves_out_what_was_slept_through() -> None:

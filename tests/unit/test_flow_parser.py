@@ -104,7 +104,7 @@ def test_text_options_take_numbers_and_booleans_as_written() -> None:
     [
         ("route: 1\n", 1, "must be a list of routes"),
         ("[]\n", 1, "must be a list of routes"),
-        ("- rest: {}\n", 1, "'rest' is not known (known: from, route)"),
+        ("- rest: {}\n", 1, "'rest' is not known (known: errorHandler, from, onException, route, routeConfiguration)"),
         ("- route: {id: a}\n", 1, "option 'from' is missing"),
         (
             "- route:\n    autoStart: true\n    from: {uri: 'timer:a', steps: []}\n",

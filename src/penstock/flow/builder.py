@@ -2,22 +2,44 @@
 
 import collections.abc
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.flow.component import Component, Consumer, Producer
+from penstock.flow.dataformat import DataFormat
 from penstock.flow.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.element import Element
 from penstock.flow.endpoint_uri import EndpointUri
-from penstock.flow.language import Language
+from penstock.flow.extra_options import ExtraOptions
+from penstock.flow.family import Family
+from penstock.flow.language import Language, Use
 from penstock.flow.option import NeedsVariables, Option, options_of
-from penstock.flow.problem import Problem, Problems, unknown
-from penstock.flow.registry import Family, Registry
+from penstock.flow.problem import Problem, Problems, Unknown, UnknownName
+from penstock.flow.registry import Registry
 from penstock.flow.step import Step
+from penstock.flow.text import Text
 
 Given = dict[str, tuple[Scalar, Node]]
 """The options as written: name -> where the name stands, and the value."""
 
+
+class _Use(NamedTuple):
+    """One use of an element, which stands at `at` and is called `label` in problems. given: options not read yet."""
+
+    kind: type[Element]
+    label: str
+    at: Node
+    given: Given
+
+    @property
+    def strangers(self) -> list[str]:
+        """What is given and is no option of the element."""
+        own = {option.name for option in options_of(self.kind)}
+        return [name for name in self.given if name not in own]
+
+
 _ROLES: dict[type[Component], str] = {Consumer: "from", Producer: "to"}
+_CHOSEN: dict[type[Element], Family] = {Language: Family.LANGUAGE, DataFormat: Family.DATA_FORMAT}
+"""What is written as one entry whose name says which of them it is."""
 
 
 class Builder:
@@ -33,52 +55,180 @@ class Builder:
         self._variables = variables
         self.needed: frozenset[str] = frozenset()
 
-    def problem(self, node: Node, element: str, message: str) -> None:
-        self._problems.append(Problem(node.line, node.column, element, message))
+    def problem(self, node: Node, element: str, message: str, unknown: Unknown | None = None) -> None:
+        self._problems.append(Problem(node.line, node.column, element, message, unknown))
 
-    def steps(self, node: Node, element: str) -> tuple[Step, ...]:
+    def part(self, kind: type[Element], label: str, at: Node, node: Node) -> Any:
+        """An element of a known kind from its options; None when one is wrong."""
+        return self._element(kind, label, at, self._given(kind, label, node))
+
+    def endpoint(self, uri: str, role: type[Component], at: Node, element: str) -> Any:
+        """The endpoint that a uri describes; None when it is wrong."""
+        return self._endpoint(Scalar(uri, False, at.line, at.column), None, element, role)
+
+    def unknown(self, node: Node, element: str, unknown: Unknown, known: Iterable[str], prefix: str = "") -> None:
+        """Adds the problem of a name that is not known."""
+        self.problem(node, element, prefix + unknown.sentence(known), unknown)
+
+    def _steps(self, node: Node, element: str) -> tuple[Step, ...]:
         """A list of steps; disabled ones are checked and left out."""
         if not isinstance(node, Sequence):
             self.problem(node, element, "must be a list of steps, each beginning with `- `")
             return ()
-        steps = [self.step(item) for item in node.items]
+        steps = [self._step(item) for item in node.items]
         return tuple(step for step in steps if step is not None and not step.disabled)
 
-    def step(self, node: Node) -> Step | None:
-        entry = self._single(node, "step", Family.STEP)
-        if entry is None:
-            return None
-        name, value = entry
-        kind = self._registry.find(Family.STEP, name.text)
-        if kind is None:
-            self.problem(name, "step", unknown(name.text, self._registry.names(Family.STEP)))
-            return None
-        step: Step | None = self._element(kind, name.text, name, self._given(kind, name.text, value))
+    def _step(self, node: Node) -> Step | None:
+        if isinstance(node, Scalar) and not node.null:  # a bare name is a step without options
+            node = Mapping(node.line, node.column, [(node, Mapping(node.line, node.column))])
+        step: Step | None = self._chosen(node, Family.STEP, "step")
         return step
 
-    def language(self, node: Node, element: str) -> Language | None:
-        """An expression given as `{LANGUAGE: ...}`."""
-        entry = self._single(node, element, Family.LANGUAGE)
-        return self._language(*entry, element) if entry is not None else None
-
-    def endpoint(self, given: Given, node: Node, element: str, role: type[Component]) -> Any:
-        """The endpoint that `uri` and `parameters` describe, taken out of `given`."""
-        _, uri = given.pop("uri", (None, None))
-        _, parameters = given.pop("parameters", (None, None))
-        if not isinstance(uri, Scalar) or uri.null:
-            self.problem(uri or node, element, "needs a `uri`, as in `uri: timer:tick`")
+    def _chosen(self, node: Node, family: Family, element: str) -> Any:
+        """The element that the one entry of a mapping names, as in `{log: ...}`."""
+        if not isinstance(node, Mapping) or len(node.entries) != 1:
+            known = ", ".join(self._registry.names(family))
+            self.problem(node, element, f"must be a mapping with exactly one of: {known}")
             return None
+        name, value = node.entries[0]
+        kind = self._registry.find(family, name.text)
+        if kind is None:
+            prefix = "" if family is Family.STEP else f"{family} "
+            self.unknown(name, element, Unknown(family, name.text), self._registry.names(family), prefix)
+            return None
+        label = name.text if family is Family.STEP else f"{element}: {name.text}"
+        return self.part(kind, label, name, value)
+
+    def _given(self, kind: type[Element], label: str, node: Node) -> Given:
+        if isinstance(node, Mapping):
+            return {name.text: (name, value) for name, value in node.entries}
+        if isinstance(node, Scalar) and node.null:
+            return {}
+        if not isinstance(node, Mapping) and kind.shorthand:
+            name = Scalar(kind.shorthand, False, node.line, node.column)
+            return {kind.shorthand: (name, node)}
+        self.problem(node, label, "must be a mapping of options")
+        return {}
+
+    def _element(self, kind: type[Element], label: str, at: Node, given: Given) -> Any:
+        """The element, or None when an option is wrong. `given` is used up."""
+        before = len(self._problems)
+        use = _Use(kind, label, at, given)
+        values: dict[str, object] = {}
+        complete = True
+        for option in options_of(kind):
+            try:
+                value = self._value(option, use)
+            except NeedsVariables as needs:
+                self.needed |= needs.names
+                complete = False
+                continue
+            if value is not None:
+                values[option.attribute] = value
+            elif option.required:
+                complete = False
+        self._leftover(use)
+        return kind(**values) if complete and len(self._problems) == before else None
+
+    def _leftover(self, use: _Use) -> None:
+        """Tells of each option that the element does not have."""
+        for name, (position, _) in use.given.items():
+            unknown = Unknown(use.kind.option_family, name, use.kind.element)
+            self.unknown(position, use.label, unknown, self._names(options_of(use.kind)), "option ")
+
+    def _names(self, options: Iterable[Option]) -> list[str]:
+        """The names that may be written for the options."""
+        names: list[str] = []
+        for option in options:
+            if option.attribute == "endpoint":
+                names += ["uri", "parameters"]
+            elif option.kind is Language and option.attribute == "expression":
+                names += ["expression", *self._registry.names(Family.LANGUAGE)]
+            elif option.kind is DataFormat:
+                names += self._registry.names(Family.DATA_FORMAT)
+            elif option.kind is not ExtraOptions:
+                names.append(option.name)
+        return names
+
+    def _value(self, option: Option, use: _Use) -> object | None:
+        """The option's value; None when it is absent, or wrong and told about. Raises NeedsVariables."""
+        if option.attribute == "endpoint":
+            endpoint: object = self._inline_endpoint(option.kind, use)
+            return endpoint
+        if option.kind is Language and option.attribute == "expression":
+            return self._inline_expression(option, use)
+        if option.kind is DataFormat:
+            data_format: object = self._inline_chosen(option, use, Family.DATA_FORMAT)
+            return data_format
+        if option.kind is ExtraOptions:
+            return self._extra(use)
+        _, node = use.given.pop(option.name, (None, None))
+        if node is None:
+            if option.required:
+                self.problem(use.at, use.label, f"option '{option.name}' is missing")
+            return None
+        return self._read(option, f"{use.label}: {option.name}", node)
+
+    def _read(self, option: Option, label: str, node: Node) -> object | None:
+        if option.kind in _ROLES:
+            endpoint: object = self._own_endpoint(option.kind, label, node)
+            return endpoint
+        if option.kind is Language:
+            return self._own_expression(option.use, label, node)
+        if option.item is Step:
+            return self._steps(node, label)
+        if option.item is not None and issubclass(option.item, Element):
+            return self._parts(option.item, label, node)
+        if isinstance(option.kind, type) and issubclass(option.kind, Element):
+            part: object = self.part(option.kind, label, node, node)
+            return part
+        try:
+            value: object = option.read(node, self._variables)
+        except UnknownName as error:
+            self.problem(node, label, str(error), error.unknown)
+            return None
+        except ValueError as error:
+            self.problem(node, label, str(error))
+            return None
+        return value
+
+    def _parts(self, kind: type[Element], label: str, node: Node) -> tuple[Any, ...] | None:
+        if not isinstance(node, Sequence):
+            self.problem(node, label, "must be a list, each entry beginning with `- `")
+            return None
+        parts = [self.part(kind, label, item, _unwrapped(item, kind.element)) for item in node.items]
+        return tuple(part for part in parts if part is not None and not getattr(part, "disabled", False))
+
+    # Endpoints
+
+    def _inline_endpoint(self, role: type[Component], use: _Use) -> Any:
+        """The endpoint that `uri` and `parameters` describe."""
+        _, uri = use.given.pop("uri", (None, None))
+        _, parameters = use.given.pop("parameters", (None, None))
+        if not isinstance(uri, Scalar) or uri.null:
+            self.problem(uri or use.at, use.label, "needs a `uri`, as in `uri: timer:tick`")
+            return None
+        return self._endpoint(uri, parameters, use.label, role)
+
+    def _own_endpoint(self, role: type[Component], label: str, node: Node) -> Any:
+        if not isinstance(node, Scalar) or node.null:
+            self.problem(node, label, "must be a uri, like `direct:failed`")
+            return None
+        return self._endpoint(node, None, label, role)
+
+    def _endpoint(self, uri: Scalar, parameters: Node | None, element: str, role: type[Component]) -> Any:
         parsed = EndpointUri.parse(uri.text)
         kind = self._registry.find(Family.COMPONENT, parsed.scheme)
         if kind is None or not issubclass(kind, Component):
             known = self._registry.names(Family.COMPONENT)
-            self.problem(uri, element, f"component {unknown(parsed.scheme, known)}")
+            self.unknown(uri, element, Unknown(Family.COMPONENT, parsed.scheme), known, "component ")
             return None
         if not issubclass(kind, role):
-            self.problem(uri, element, f"component '{parsed.scheme}' cannot be used in `{_ROLES[role]}`")
+            unknown = Unknown(Family.COMPONENT, f"{parsed.scheme} in {_ROLES[role]}")
+            message = f"component '{parsed.scheme}' cannot be used in `{_ROLES[role]}`"
+            self.problem(uri, element, message, unknown)
             return None
-        options = self._endpoint_options(parsed, uri, parameters, kind)
-        return self._element(kind, parsed.scheme, uri, options)
+        return self._element(kind, parsed.scheme, uri, self._endpoint_options(parsed, uri, parameters, kind))
 
     def _endpoint_options(self, uri: EndpointUri, at: Scalar, parameters: Node | None, kind: type[Component]) -> Given:
         def scalar(text: str) -> Scalar:
@@ -98,96 +248,75 @@ class Builder:
             given[name.text] = (name, value)
         return given
 
-    def _single(self, node: Node, element: str, family: Family) -> tuple[Scalar, Node] | None:
-        """The one entry of a mapping like `{log: ...}`; a bare name counts as an element without options."""
-        if isinstance(node, Mapping) and len(node.entries) == 1:
-            return node.entries[0]
-        if isinstance(node, Scalar) and not node.null and family is Family.STEP:
-            return node, Mapping(node.line, node.column)
-        known = ", ".join(self._registry.names(family))
-        self.problem(node, element, f"must be a mapping with exactly one of: {known}")
-        return None
+    def _extra(self, use: _Use) -> ExtraOptions | None:
+        """The options that are left, which the component hands on."""
+        written: list[tuple[str, str]] = []
+        for name in list(use.given):
+            position, node = use.given.pop(name)
+            try:
+                if not isinstance(node, Scalar):
+                    raise ValueError("must be a text, a number, true or false")
+                Text.parse(node.text)
+            except ValueError as error:
+                self.problem(position, f"{use.label}: {name}", str(error))
+            else:
+                written.append((name, node.text))
+        return ExtraOptions.of(written)
 
-    def _language(self, name: Scalar, value: Node, element: str) -> Language | None:
-        kind = self._registry.find(Family.LANGUAGE, name.text)
-        if kind is None:
-            known = self._registry.names(Family.LANGUAGE)
-            self.problem(name, element, f"language {unknown(name.text, known)}")
+    # Expressions and data formats
+
+    def _inline_expression(self, option: Option, use: _Use) -> Language | None:
+        """The expression, from `expression: {LANGUAGE: ...}` or `LANGUAGE: ...` beside the other options."""
+        _, node = use.given.pop("expression", (None, None))
+        if node is not None:
+            return self._own_expression(option.use, use.label, node)
+        language: Language | None = self._inline_chosen(option, use, Family.LANGUAGE)
+        return self._checked(language, option.use, use.label, use.at)
+
+    def _own_expression(self, use: Use, label: str, node: Node) -> Language | None:
+        """An expression given as `{LANGUAGE: ...}`, or that below `expression`."""
+        language: Language | None = self._chosen(_unwrapped(node, "expression"), Family.LANGUAGE, label)
+        return self._checked(language, use, label, node)
+
+    def _checked(self, language: Language | None, use: Use, label: str, node: Node) -> Language | None:
+        if language is None:
             return None
-        label = f"{element}: {name.text}"
-        language: Language | None = self._element(kind, label, name, self._given(kind, label, value))
+        try:
+            language.check(use)
+        except UnknownName as error:
+            self.problem(node, f"{label}: {language.element}", str(error), error.unknown)
+            return None
+        except ValueError as error:
+            self.problem(node, f"{label}: {language.element}", str(error))
+            return None
         return language
 
-    def _given(self, kind: type[Element], label: str, node: Node) -> Given:
-        if isinstance(node, Mapping):
-            return {name.text: (name, value) for name, value in node.entries}
-        if isinstance(node, Scalar) and node.null:
-            return {}
-        if isinstance(node, Scalar) and kind.shorthand:
-            return {kind.shorthand: (node, node)}
-        self.problem(node, label, "must be a mapping of options")
-        return {}
+    def _inline_chosen(self, option: Option, use: _Use, family: Family) -> Any:
+        """The one of a family whose name stands among the options."""
+        found = [name for name in self._registry.names(family) if name in use.given]
+        if len(found) == 1:
+            name, value = use.given.pop(found[0])
+            position = Scalar(found[0], False, name.line, name.column)
+            return self._chosen(Mapping(name.line, name.column, [(position, value)]), family, use.label)
+        if option.required or found:
+            self._miss_choice(use, family, found)
+        return None
 
-    def _element(self, kind: type[Element], label: str, at: Node, given: Given) -> Any:
-        """The element, or None when an option is wrong. `given` is used up."""
-        before = len(self._problems)
-        options = options_of(kind)
-        values: dict[str, object] = {}
-        complete = True
-        for option in options:
-            try:
-                value = self._value(option, label, at, given)
-            except NeedsVariables as needs:
-                self.needed |= needs.names
-                complete = False
-                continue
-            if value is not None:
-                values[option.attribute] = value
-        for name, (position, _) in given.items():
-            self.problem(position, label, f"option {unknown(name, self._names(options))}")
-        return kind(**values) if complete and len(self._problems) == before else None
+    def _miss_choice(self, use: _Use, family: Family, found: list[str]) -> None:
+        """Tells that none or several are given. A single name that is no option is taken for one of them."""
+        names = self._registry.names(family)
+        if not found and len(use.strangers) == 1:
+            position, _ = use.given.pop(use.strangers[0])
+            self.unknown(position, use.label, Unknown(family, position.text), names, f"{family} ")
+            return
+        for name in found:
+            del use.given[name]
+        what = "expression" if family is Family.LANGUAGE else family
+        self.problem(use.at, use.label, f"needs one {what}, in one of: {', '.join(names)}")
 
-    def _names(self, options: Iterable[Option]) -> list[str]:
-        """The names that may be written for the options."""
-        names: list[str] = []
-        for option in options:
-            if option.kind is Producer:
-                names += ["uri", "parameters"]
-            elif option.kind is Language:
-                names += ["expression", *self._registry.names(Family.LANGUAGE)]
-            else:
-                names.append(option.name)
-        return names
 
-    def _value(self, option: Option, label: str, at: Node, given: Given) -> object | None:
-        """The option's value; None when it is absent, or wrong and told about. Raises NeedsVariables."""
-        if option.kind is Producer:
-            endpoint: object = self.endpoint(given, at, label, Producer)
-            return endpoint
-        if option.kind is Language:
-            return self._expression(label, at, given)
-        _, node = given.pop(option.name, (None, None))
-        if node is None:
-            if option.required:
-                self.problem(at, label, f"option '{option.name}' is missing")
-            return None
-        if option.is_list_of(Step):
-            return self.steps(node, f"{label}: {option.name}")
-        try:
-            value: object = option.read(node, self._variables)
-        except ValueError as error:
-            self.problem(node, f"{label}: {option.name}", str(error))
-            return None
-        return value
-
-    def _expression(self, label: str, at: Node, given: Given) -> Language | None:
-        """The expression, from `expression: {LANGUAGE: ...}` or `LANGUAGE: ...` beside the other options."""
-        _, node = given.pop("expression", (None, None))
-        if node is not None:
-            return self.language(node, label)
-        languages = self._registry.names(Family.LANGUAGE)
-        found = [given.pop(name) for name in languages if name in given]
-        if len(found) != 1:
-            self.problem(at, label, f"needs one expression, in one of: {', '.join(languages)}")
-            return None
-        return self._language(*found[0], label)
+def _unwrapped(node: Node, name: str) -> Node:
+    """What stands below the one entry `name`, when that is how it is written."""
+    if isinstance(node, Mapping) and len(node.entries) == 1 and node.entries[0][0].text == name:
+        return node.entries[0][1]
+    return node

@@ -5,25 +5,26 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from importlib.metadata import version
-from time import perf_counter
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from penstock.flow.command import AGENT_MARKER, CommandRunner, base_environment
-from penstock.flow.context import FlowContext
+from penstock.flow.context import FlowContext, Spawn
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.exchange import Exchange
-from penstock.flow.intake import Intake
-from penstock.flow.listener import FlowListener, Level, Tick
+from penstock.flow.listener import FlowListener, Tick
 from penstock.flow.parser import parse_flow
-from penstock.flow.route import Route
-from penstock.flow.running import FlowState, FlowStatus, RunningFlow
+from penstock.flow.resources import Resources
+from penstock.flow.running import FlowStatus, RunningFlow
 from penstock.flow.timetable import Ring, Timetable
 from penstock.flow.variables import Resolve, Variables
+from penstock.flow.version import FlowVersion
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
+
+if TYPE_CHECKING:
+    from penstock.flow.surroundings import FlowSurroundings
 
 VERSION = f"penstock {version('penstock')}"
 
@@ -50,6 +51,7 @@ class FlowEngine:
     """Runs flows within `async with`; everything it started has ended when the block is left.
 
     zone: of wall-clock times, hashable. listener: is told what happens. resolve: answers variables.
+    surroundings: what flows may use of the place where they run; must be open for as long as the engine.
     """
 
     def __init__(
@@ -59,8 +61,10 @@ class FlowEngine:
         listener: FlowListener,
         resolve: Resolve,
         settings: EngineSettings | None = None,
+        surroundings: "FlowSurroundings | None" = None,
     ) -> None:
         self._settings = settings or EngineSettings()
+        self._surroundings = surroundings
         self._clock = clock
         self._zone = zone
         self._listener = listener
@@ -129,9 +133,8 @@ class FlowEngine:
         async with flow.change:
             if self._flows.get(name) is not flow:
                 return
-            flow.state = FlowState.STOPPING
-            await self._close_intakes(flow.intakes, self._clock.now())
-            await _drain(flow.inflight, grace)
+            flow.stopping = True
+            await self._end(flow, grace)
             del self._flows[name]
 
     def _flow(self, name: str) -> RunningFlow:
@@ -153,7 +156,7 @@ class FlowEngine:
         return msgspec.structs.replace(definition, routes=parsed.routes, needs=parsed.needs)
 
     async def _start_first(self, definition: FlowDefinition, since: datetime | None) -> datetime:
-        flow = RunningFlow(definition, self._clock.now())
+        flow = RunningFlow(definition.name, self._clock.now())
         self._flows[definition.name] = flow
         async with flow.change:
             try:
@@ -163,70 +166,60 @@ class FlowEngine:
                 raise
 
     async def _replace(self, flow: RunningFlow, definition: FlowDefinition, since: datetime | None = None) -> datetime:
-        before, after = flow.intakes, await self._open_intakes(flow, definition)
+        before = flow.current
+        after = FlowVersion(flow, definition, self._tasks, self._timetable, self._zone, self._context)
+        await after.open()
         # Nothing waits from here to the end of the swap, so no due time falls between the versions.
         now = self._clock.now()
         moment = now if since is None else min(since, now)
-        for intake in before:
-            intake.end_ticks(moment)
-        for intake in after:
-            intake.begin(now, moment)
-        flow.take_over(definition, after, now)
-        for intake in before:
-            await intake.close()
+        if before is not None:
+            before.end_ticks(moment)
+        after.begin(now, moment)
+        flow.take_over(after, now)
+        if before is not None:
+            await before.close()
+            self._retire(flow, before, moment)
         return moment
 
-    async def _open_intakes(self, flow: RunningFlow, definition: FlowDefinition) -> list[Intake]:
-        context = FlowContext(
+    def _retire(self, flow: RunningFlow, version: FlowVersion, until: datetime) -> None:
+        task = self._tasks.create_task(version.retire(until))
+        flow.retiring[version] = task
+        task.add_done_callback(lambda _: flow.retiring.pop(version, None))
+
+    async def _end(self, flow: RunningFlow, grace: timedelta) -> None:
+        """Ends all versions of the flow together."""
+        now = self._clock.now()
+        retiring = dict(flow.retiring)
+        versions = [*retiring] if flow.current is None else [*retiring, flow.current]
+        if flow.current is not None:
+            flow.current.end_ticks(now)
+            await self._timetable.passed(now)
+            await flow.current.close()
+        async with asyncio.TaskGroup() as ending:
+            for version in versions:
+                ending.create_task(version.drain(grace))
+        if retiring:
+            await asyncio.wait(retiring.values())
+        if flow.current is not None:
+            await flow.current.release()
+
+    def _context(
+        self,
+        definition: FlowDefinition,
+        resources: Resources,
+        spawn: Spawn,
+    ) -> FlowContext:
+        return FlowContext(
             definition.name,
             definition.version,
             self._clock,
             self._listener,
             self._variables.with_own(definition.variables),
             self._commands,
+            self._surroundings,
+            resources,
+            spawn,
         )
-        intakes: list[Intake] = []
-        try:
-            for route in definition.routes:
-                intake = self._intake(flow, context, route)
-                intakes.append(intake)
-                await intake.open(route.consumer)
-        except BaseException:
-            for intake in intakes:
-                await intake.close()
-            raise
-        return intakes
-
-    def _intake(self, flow: RunningFlow, context: FlowContext, route: Route) -> Intake:
-        def accept(exchange: Exchange) -> asyncio.Task[None]:
-            task = self._tasks.create_task(self._process(flow, context, route, exchange))
-            flow.inflight.add(task)
-            task.add_done_callback(flow.inflight.discard)
-            return task
-
-        return Intake(context, route.id, self._zone, self._timetable, accept)
-
-    async def _close_intakes(self, intakes: Sequence[Intake], until: datetime) -> None:
-        for intake in intakes:
-            intake.end_ticks(until)
-        await self._timetable.passed(until)
-        for intake in intakes:
-            await intake.close()
-
-    async def _process(self, flow: RunningFlow, context: FlowContext, route: Route, exchange: Exchange) -> None:
-        """Takes one exchange through its route, and counts it."""
-        begin = perf_counter()
-        failed = True
-        flow.statistics.created(exchange.created)
-        try:
-            await route.process(exchange, context)
-            flow.error = None
-            failed = False
-        except Exception as error:  # noqa: BLE001 - whatever a step raises is this exchange's failure, never the flow's
-            flow.error = self._variables.masked(str(error))
-            context.log(Level.ERROR, f"Exchange failed: {error}", route.id, exchange.id, error)
-        finally:
-            flow.statistics.finished(self._clock.now(), perf_counter() - begin, failed)
 
     async def _deliver(self, rings: Sequence[Ring]) -> None:
         """Accounts for the ticks, then fires those that are not too late."""
@@ -256,13 +249,3 @@ def _runner(settings: EngineSettings) -> CommandRunner:
     if settings.agent_run:
         environment = {**environment, AGENT_MARKER: settings.agent_run}
     return CommandRunner(environment, settings.kept_output, settings.parallel_commands, settings.patience)
-
-
-async def _drain(tasks: set[asyncio.Task[None]], grace: timedelta) -> None:
-    """Returns when all have ended; cancels those that have not after `grace`."""
-    if tasks:
-        await asyncio.wait(set(tasks), timeout=grace.total_seconds())
-    for task in set(tasks):
-        task.cancel()
-    if tasks:
-        await asyncio.wait(set(tasks))

@@ -11,6 +11,11 @@ class Headers(MutableMapping[str, object]):
     def __init__(self) -> None:
         self._entries: dict[str, tuple[str, object]] = {}
 
+    def copy(self) -> "Headers":
+        other = Headers()
+        other._entries = dict(self._entries)
+        return other
+
     def __getitem__(self, name: str) -> object:
         return self._entries[name.casefold()][1]
 

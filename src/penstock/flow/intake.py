@@ -1,11 +1,12 @@
 """Where a consumer hands its exchanges to the route behind it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from penstock.flow.component import Consumer, Stop
-from penstock.flow.context import FlowContext
+from penstock.flow.context import Enter, FlowContext
 from penstock.flow.exchange import Exchange
 from penstock.flow.timetable import Alarm, Timetable
 from penstock.kernel.clock import Clock
@@ -14,16 +15,19 @@ from penstock.kernel.ids import new_id
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 Accept = Callable[[Exchange], "asyncio.Task[None]"]
+Serve = Callable[[str, Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
 
 class Intake:
     """What a consumer gets at its start, and how the engine begins and ends it.
 
     zone: the one that wall-clock times are meant in.
-    accept: runs an exchange through the route, in a task that ends with the flow.
+    accept: runs an exchange through the route, in a task that ends with the flow. When it is done, `exchange.error`
+    is what the exchange failed with; the task itself does not fail.
+    enter: takes an exchange through the route at once, for `flow.offer`.
     """
 
-    __slots__ = ("_alarms", "_stop", "_timetable", "accept", "flow", "route", "zone")
+    __slots__ = ("_alarms", "_serve", "_servers", "_stop", "_timetable", "accept", "enter", "flow", "route", "zone")
 
     def __init__(
         self,
@@ -32,12 +36,17 @@ class Intake:
         zone: tzinfo,
         timetable: Timetable,
         accept: Accept,
+        enter: Enter,
+        serve: Serve,
     ) -> None:
         self.flow = flow
         self.route = route
         self.zone = zone
         self._timetable = timetable
         self.accept = accept
+        self.enter = enter
+        self._serve = serve
+        self._servers: list[asyncio.Task[None]] = []
         self._alarms: list[Alarm] = []
         self._stop: Stop | None = None
 
@@ -52,6 +61,13 @@ class Intake:
     def set_alarm(self, alarm: Alarm, due: datetime) -> None:
         """Sets an alarm that was added to another time."""
         self._timetable.set(alarm, due)
+
+    def serve(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does the consumer's own work beside the flow, like reading a subscription; cancelled when it closes.
+
+        What it raises is a crash: the flow's status and the listener tell it.
+        """
+        self._servers.append(self._serve(self.route, work))
 
     def exchange(self, due: datetime | None = None) -> Exchange:
         """A new exchange for the route. due: the tick that it stands for."""
@@ -75,6 +91,10 @@ class Intake:
         """Nothing is accepted any more, save ticks up to the moment that `end_ticks` named."""
         if self._stop is not None:
             await self._stop()
+        for server in self._servers:
+            server.cancel()
+        if self._servers:
+            await asyncio.wait(self._servers)
         for alarm in self._alarms:
             if alarm.until is None:
                 self._timetable.end(alarm, _LONG_AGO)

@@ -9,6 +9,7 @@ import msgspec
 
 from penstock.flow.document import Node, Scalar, Sequence
 from penstock.flow.element import Element
+from penstock.flow.language import Use
 from penstock.flow.text import Reference, Text
 
 
@@ -26,22 +27,32 @@ class Option:
     default: NODEFAULT when the option is required.
     """
 
-    __slots__ = ("_annotation", "attribute", "default", "description", "kind", "name")
+    __slots__ = ("_annotation", "attribute", "default", "description", "extras", "kind", "name")
 
     def __init__(self, field: msgspec.structs.FieldInfo, annotation: Any) -> None:
         self.name = field.encode_name
         self.attribute = field.name
         self.kind = _bare(annotation)
         self.default = field.default
-        self.description = _description(annotation)
+        self.extras = _extras(annotation)
+        self.description = (
+            next((extra.description for extra in self.extras if isinstance(extra, msgspec.Meta)), "") or ""
+        )
         self._annotation = annotation
 
     @property
     def required(self) -> bool:
         return self.default is msgspec.NODEFAULT
 
-    def is_list_of(self, item: type) -> bool:
-        return get_origin(self.kind) is tuple and get_args(self.kind)[0] is item
+    @property
+    def item(self) -> Any:
+        """What the option is a list of; None when it is no list."""
+        return get_args(self.kind)[0] if get_origin(self.kind) is tuple else None
+
+    @property
+    def use(self) -> Use:
+        """What an expression is for."""
+        return Use.CONDITION if Use.CONDITION in self.extras else Use.VALUE
 
     def read(self, node: Node, variables: Mapping[str, str]) -> Any:
         """The node as the option's type. variables: the values known so far.
@@ -64,6 +75,7 @@ class Option:
             allowed = [str(member.value) for member in self.kind]
             if text not in allowed:
                 raise ValueError(f"must be one of {', '.join(allowed)}")
+            return self.kind(text)
         try:
             return msgspec.convert(text, self._annotation, strict=False)
         except msgspec.ValidationError as error:
@@ -98,14 +110,14 @@ def _filled(text: str, variables: Mapping[str, str]) -> str:
 def _bare(annotation: Any) -> Any:
     """The type without Annotated and without `| None`."""
     if hasattr(annotation, "__metadata__"):
-        annotation = annotation.__origin__
+        return _bare(annotation.__origin__)
     members = [member for member in get_args(annotation) if member is not type(None)]
     optional = len(members) == 1 and type(None) in get_args(annotation)
-    return members[0] if optional else annotation
+    return _bare(members[0]) if optional else annotation
 
 
-def _description(annotation: Any) -> str:
-    for extra in getattr(annotation, "__metadata__", ()):
-        if isinstance(extra, msgspec.Meta) and extra.description:
-            return extra.description
-    return ""
+def _extras(annotation: Any) -> tuple[Any, ...]:
+    """What Annotated says beside the type, at any depth."""
+    own = getattr(annotation, "__metadata__", ())
+    inner = (annotation.__origin__,) if own else get_args(annotation) if type(None) in get_args(annotation) else ()
+    return (*own, *(extra for each in inner for extra in _extras(each)))

@@ -11,15 +11,17 @@ import msgspec
 
 from penstock.flow.component import Component, Consumer, Producer
 from penstock.flow.element import Element
+from penstock.flow.family import FOLDERS, Family
 from penstock.flow.language import Language
 from penstock.flow.option import Option, options_of
-from penstock.flow.registry import Family, Registry, registry
+from penstock.flow.registry import Registry, registry
 from penstock.flow.step import Step
 
 _TITLES = {
     Family.COMPONENT: "Components",
     Family.STEP: "Steps",
     Family.LANGUAGE: "Languages",
+    Family.DATA_FORMAT: "Data formats",
 }
 _HEAD = """# Elements of native flows
 
@@ -38,7 +40,7 @@ def reference(elements: Registry) -> str:
 
 def _lines(elements: Registry) -> Iterator[str]:
     yield _HEAD
-    for family in Family:
+    for family in FOLDERS:
         yield f"## {_TITLES[family]}\n"
         for name in elements.names(family):
             element = elements.find(family, name)
@@ -70,7 +72,7 @@ def _name(option: Option) -> str:
 
 def _values(option: Option) -> str:
     kind: Any = option.kind
-    if option.is_list_of(Step):
+    if option.item is Step:
         return "steps"
     if issubclass(kind, Enum):
         return ", ".join(str(member.value) for member in kind)

@@ -1,29 +1,22 @@
-"""The one list of all components, steps and languages, found by folder."""
+"""The one list of all components, steps, languages and data formats, found by folder."""
 
 import importlib
 import pkgutil
-from enum import StrEnum
 from functools import cache
 from types import ModuleType
 
 from penstock.flow.component import Component
+from penstock.flow.dataformat import DataFormat
 from penstock.flow.element import Element
+from penstock.flow.family import FOLDERS, Family
 from penstock.flow.language import Language
 from penstock.flow.step import Step
-
-
-class Family(StrEnum):
-    """A kind of element; the value is its folder."""
-
-    COMPONENT = "components"
-    STEP = "eips"
-    LANGUAGE = "languages"
-
 
 _BASES: dict[Family, type[Element]] = {
     Family.COMPONENT: Component,
     Family.STEP: Step,
     Family.LANGUAGE: Language,
+    Family.DATA_FORMAT: DataFormat,
 }
 
 
@@ -36,7 +29,7 @@ class Registry:
 
     def __init__(self, package: str) -> None:
         self._elements: dict[Family, dict[str, type[Element]]] = {
-            family: _discover(f"{package}.{family}", base) for family, base in _BASES.items()
+            family: _discover(f"{package}.{FOLDERS[family]}", base) for family, base in _BASES.items()
         }
 
     def find(self, family: Family, name: str) -> type[Element] | None:
@@ -56,14 +49,14 @@ def _discover(folder: str, base: type[Element]) -> dict[str, type[Element]]:
     found: dict[str, type[Element]] = {}
     package = importlib.import_module(folder)
     for module in pkgutil.iter_modules(package.__path__, f"{folder}."):
-        element = _declared(importlib.import_module(module.name), base)
-        if element.element in found:
-            raise TypeError(f"'{element.element}' is declared twice in {folder}")
-        found[element.element] = element
+        for name, element in _declared(importlib.import_module(module.name), base).items():
+            if name in found:
+                raise TypeError(f"'{name}' is declared twice in {folder}")
+            found[name] = element
     return found
 
 
-def _declared(module: ModuleType, base: type[Element]) -> type[Element]:
+def _declared(module: ModuleType, base: type[Element]) -> dict[str, type[Element]]:
     own = [
         value
         for value in vars(module).values()
@@ -71,4 +64,4 @@ def _declared(module: ModuleType, base: type[Element]) -> type[Element]:
     ]
     if len(own) != 1 or not own[0].element:
         raise TypeError(f"{module.__name__} must declare exactly one {base.__name__} with a name")
-    return own[0]
+    return dict.fromkeys((own[0].element, *own[0].also), own[0])

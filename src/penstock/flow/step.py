@@ -19,6 +19,11 @@ class Step(Element, frozen=True):
     note: Annotated[str, Meta(description="A remark.")] = ""
     disabled: Annotated[bool, Meta(description="Leaves the step out.")] = False
 
+    @property
+    def handles_errors(self) -> bool:
+        """Whether errors that come out of the step are its own business: no error handler looks at them."""
+        return False
+
     async def process(self, exchange: "Exchange", flow: "FlowContext") -> None:
-        """Does the step. Whatever it raises makes the exchange a failed one."""
+        """Does the step. Whatever it raises makes the exchange a failed one, unless an error handler mends it."""
         raise NotImplementedError
