@@ -92,6 +92,8 @@ class _Walk:
                 kind = self._option(name, options, label, Family.OPTION)
                 if kind is not None:
                     self._use(name, value, kind)
+                    if form == DOCUMENT:
+                        self.uses.append(Use(Family.STEP, name.text))
                     self._value(value, kind, name.text)
             self._endpoint(node, options, label)
 

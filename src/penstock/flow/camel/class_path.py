@@ -12,6 +12,7 @@ import msgspec
 from penstock.flow.camel.fetching import Fetched, Order
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.kernel.errors import PenstockError
+from penstock.packages.index import PackageIndex
 
 _SECONDS = 180.0
 _KNOWN = "class-paths"
@@ -25,12 +26,12 @@ class PackagesMissing(PenstockError):
 
 
 class ClassPaths:
-    """folder: keeps what was fetched. mirror: of the registry. environment: of the program that fetches."""
+    """folder: keeps what was fetched. mirror: of the registry. environment: what the way to the registry is found by."""
 
     def __init__(self, folder: Path, mirror: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
         self._mirror = mirror
-        self._environment = dict(environment)
+        self._environment = PackageIndex(environment=environment).variables
         self._turn = asyncio.Lock()
 
     async def of(self, installation: CamelInstallation, packages: Collection[str]) -> list[Path]:

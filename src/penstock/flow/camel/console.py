@@ -1,6 +1,7 @@
 """What a Camel process publishes about itself: its developer console, on a loopback port below a secret path."""
 
 from datetime import datetime
+from typing import TypeVar
 
 import httpx
 import msgspec
@@ -9,6 +10,7 @@ from penstock.flow.statistics import age
 from penstock.protocol.status import IntegrationStatistics
 
 _SECONDS = 2.0
+T = TypeVar("T")
 _LARGEST = (1 << 31) - 1
 
 
@@ -40,11 +42,29 @@ class _Context(msgspec.Struct, rename="camel"):
     statistics: _Counts = msgspec.field(default_factory=_Counts)
 
 
-class _Answer(msgspec.Struct):
+class _ContextAnswer(msgspec.Struct):
     context: _Context
 
 
-_decoder = msgspec.json.Decoder(_Answer)
+class _Endpoint(msgspec.Struct):
+    path: str
+    verbs: str = ""
+
+
+class _Server(msgspec.Struct):
+    endpoints: list[_Endpoint] = []
+
+
+class _ServerAnswer(msgspec.Struct, rename={"server": "platform-http"}):
+    server: _Server = msgspec.field(default_factory=_Server)
+
+
+class Served(msgspec.Struct, frozen=True):
+    """A path of HTTP that a process serves. methods: empty for all. prefix: whether longer paths are meant too."""
+
+    path: str
+    methods: frozenset[str]
+    prefix: bool = False
 
 
 class Console:
@@ -52,16 +72,28 @@ class Console:
 
     def __init__(self, client: httpx.AsyncClient, port: int, path: str) -> None:
         self._client = client
-        self._address = f"http://127.0.0.1:{port}{path}/q/dev/context"
+        self._address = f"http://127.0.0.1:{port}{path}/q/dev"
 
     async def statistics(self, now: datetime, reloaded: int) -> IntegrationStatistics | None:
         """The counts of all routes; None while nobody answers. reloaded: versions that took over from another."""
+        answer = await self.read("context", _ContextAnswer)
+        return _statistics(answer.context.statistics, now, reloaded) if answer is not None else None
+
+    async def served(self) -> list[Served]:
+        """The paths of HTTP that the routes serve."""
+        answer = await self.read("platform-http", _ServerAnswer)
+        endpoints = answer.server.endpoints if answer is not None else []
+        return [Served(each.path, frozenset(each.verbs.split(",")) - {""}) for each in endpoints]
+
+    async def read(self, page: str, kind: type[T]) -> T | None:
+        """A page of the console; None while nobody answers."""
         try:
-            answer = await self._client.get(self._address, headers={"Accept": "application/json"}, timeout=_SECONDS)
-            counts = _decoder.decode(answer.content).context.statistics
+            answer = await self._client.get(
+                f"{self._address}/{page}", headers={"Accept": "application/json"}, timeout=_SECONDS
+            )
+            return msgspec.json.decode(answer.content, type=kind)
         except (httpx.HTTPError, msgspec.DecodeError):
             return None
-        return _statistics(counts, now, reloaded)
 
 
 def _statistics(counts: _Counts, now: datetime, reloaded: int) -> IntegrationStatistics:

@@ -7,12 +7,14 @@ from types import TracebackType
 from typing import Self
 
 from penstock.flow.camel.flow_process import FlowProcess
+from penstock.flow.camel.http_front import HttpFront
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.java import Java, find_java
 from penstock.flow.camel.launcher import Launcher
 from penstock.flow.camel.release import VERSION
 from penstock.flow.camel.settings import CamelSettings
 from penstock.flow.definition import FlowDefinition
+from penstock.flow.http_server import HttpServer
 from penstock.flow.listener import FlowListener
 from penstock.flow.running import FlowState, FlowStatus
 from penstock.flow.variables import Resolve, Variables
@@ -23,15 +25,27 @@ _FLOW = "flow.camel.yaml"
 
 
 class CamelEngine:
-    """Runs flows within `async with`; see penstock.flow.any_engine.Engine."""
+    """Runs flows within `async with`; see penstock.flow.any_engine.Engine.
 
-    def __init__(self, clock: Clock, listener: FlowListener, resolve: Resolve, settings: CamelSettings) -> None:
+    server: the agent's own, at which requests for flows arrive; None for no such.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        listener: FlowListener,
+        resolve: Resolve,
+        settings: CamelSettings,
+        server: HttpServer | None = None,
+    ) -> None:
         self._clock = clock
         self._listener = listener
         self._variables = Variables(resolve)
         self._settings = settings
         self._launcher = Launcher(settings, clock, listener)
         self._flows: dict[str, FlowProcess] = {}
+        self._server = server
+        self._fronts: dict[FlowProcess, HttpFront] = {}
         self._changes: dict[str, asyncio.Lock] = {}
         self._starts = asyncio.Semaphore(settings.parallel_starts)
         self._tasks = asyncio.TaskGroup()
@@ -43,7 +57,7 @@ class CamelEngine:
     def check(self) -> Java:
         """The Java that flows run on. Raises NotInstalled or NoJava, saying what to do."""
         CamelInstallation.find(self._settings.engines)
-        return find_java(self._settings.java)
+        return find_java(self._settings.own_environment)
 
     async def __aenter__(self) -> Self:
         # What an earlier run left behind was ended with it.
@@ -93,16 +107,35 @@ class CamelEngine:
                 flow = await self._launcher.launch(definition, texts, variables, reloaded)
                 self._tasks.create_task(flow.watch())
                 await flow.started(self._settings.start_timeout)
+            await self._open_front(flow)
             self._flows[definition.name] = flow
             if before is not None:
-                await before.stop(self._settings.grace)
+                await self._end(before, self._settings.grace)
             return flow.since
 
     async def stop(self, name: str, grace: timedelta) -> None:
         async with self._change(name):
             flow = self._flow(name)
-            await flow.stop(grace)
+            await self._end(flow, grace)
             del self._flows[name]
+
+    async def _open_front(self, flow: FlowProcess) -> None:
+        served = await flow.served() if self._server is not None else []
+        if self._server is None or not served:
+            return
+        front = HttpFront(self._server, self._launcher.client, flow.definition.name, flow.http.port)
+        try:
+            await front.open(served)
+        except BaseException:
+            await flow.stop(timedelta())
+            raise
+        self._fronts[flow] = front
+
+    async def _end(self, flow: FlowProcess, grace: timedelta) -> None:
+        front = self._fronts.pop(flow, None)
+        if front is not None:
+            front.close()
+        await flow.stop(grace)
 
     def _change(self, name: str) -> asyncio.Lock:
         return self._changes.setdefault(name, asyncio.Lock())

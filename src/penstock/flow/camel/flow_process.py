@@ -1,12 +1,13 @@
 """One version of a flow in its Java process: its start, its log, its counts and its end."""
 
 import asyncio
-from collections import deque
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 
-from penstock.flow.camel.console import Console
+from penstock.flow.camel.console import Console, Served
+from penstock.flow.camel.crash import Crash
 from penstock.flow.camel.log_line import LogLine
 from penstock.flow.camel.process import JavaProcess
 from penstock.flow.camel.workspace import Workspace
@@ -17,7 +18,6 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import PenstockError
 from penstock.protocol.status import IntegrationStatistics
 
-_LAST_LINES = 20
 _LOOK_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
@@ -29,10 +29,17 @@ class CamelFailed(PenstockError):
     title = "Camel cannot run the flow"
 
 
+class HttpSide(NamedTuple):
+    """port: of the loopback address. prefixes: paths that are meant with all that begins with them."""
+
+    port: int
+    prefixes: frozenset[str]
+
+
 class FlowProcess:
     """`watch` is its life; `started` waits for the routes to run.
 
-    error: the last that Camel told, masked. server_port: where the process serves HTTP to this machine.
+    error: the last that Camel told, masked. http: what it serves to this machine.
     """
 
     def __init__(
@@ -40,12 +47,12 @@ class FlowProcess:
         definition: FlowDefinition,
         process: JavaProcess,
         console: Console,
+        http: HttpSide,
         workspace: Workspace,
         listener: FlowListener,
         variables: Variables,
         clock: Clock,
         reloaded: int,
-        server_port: int,
     ) -> None:
         self.definition = definition
         self.since = clock.now()
@@ -53,7 +60,7 @@ class FlowProcess:
         self.error: str | None = None
         self.stopping = False
         self.ended = asyncio.Event()
-        self.server_port = server_port
+        self.http = http
         self.console = console
         self._process = process
         self._workspace = workspace
@@ -62,7 +69,8 @@ class FlowProcess:
         self._clock = clock
         self._reloaded = reloaded
         self._begun = asyncio.Event()
-        self._last: deque[str] = deque(maxlen=_LAST_LINES)
+        self._last = ""
+        self._crash: Crash | None = None
 
     @property
     def pid(self) -> int:
@@ -78,6 +86,7 @@ class FlowProcess:
         look = asyncio.create_task(self._look())
         try:
             code = await self._process.lines(self._take)
+            self._tell_crash()
             self.error = self.error or self._last_words(code)
         finally:
             look.cancel()
@@ -123,6 +132,11 @@ class FlowProcess:
         if found is not None:
             self.statistics = found
 
+    async def served(self) -> list[Served]:
+        """The paths of HTTP that its routes serve."""
+        found = await self.console.served()
+        return [Served(each.path, each.methods, each.path in self.http.prefixes) for each in found]
+
     async def _look(self) -> None:
         await self._begun.wait()
         while True:
@@ -131,13 +145,31 @@ class FlowProcess:
 
     def _take(self, raw: bytes) -> None:
         line = LogLine.parse(raw)
-        if not line.message and not line.error:
+        if line.at is None and self._is_of_crash(line.message):
             return
+        if line.message or line.error:
+            self._tell(line)
+
+    def _is_of_crash(self, text: str) -> bool:
+        if self._crash is not None and self._crash.takes(text):
+            return True
+        begun = Crash.begun_by(text)
+        self._crash = begun or self._crash
+        return begun is not None
+
+    def _tell_crash(self) -> None:
+        crash = self._crash
+        if crash is not None:
+            self._tell(
+                LogLine(crash.reason, level="ERROR", error_type=crash.exception, error=crash.reason, stack=crash.trace)
+            )
+
+    def _tell(self, line: LogLine) -> None:
         if line.says_started:
             self._begun.set()
         masked = self._variables.masked
         message = masked(line.message)
-        self._last.append(message)
+        self._last = message
         if line.severity is Level.ERROR:
             self.error = masked(line.error or line.message)
         self._listener.log(
@@ -157,5 +189,5 @@ class FlowProcess:
 
     def _last_words(self, code: int) -> str:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        said = f": {self._last[-1]}" if self._last else ""
+        said = f": {self._last}" if self._last else ""
         return f"the Java process {how}{said}"

@@ -12,7 +12,7 @@ import httpx
 from penstock.flow.camel.class_path import ClassPaths
 from penstock.flow.camel.console import Console
 from penstock.flow.camel.data_source import VARIABLE, data_source
-from penstock.flow.camel.flow_process import FlowProcess
+from penstock.flow.camel.flow_process import FlowProcess, HttpSide
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.java import Java, find_java
 from penstock.flow.camel.needs import needed_packages
@@ -33,18 +33,18 @@ _UNSAFE_IS_TOLD = 24  # from this Java on, a line of warning about a library on 
 
 
 class Launcher:
-    """runs: the folder of all that run now."""
+    """runs: the folder of all that run now. client: for talking to them."""
 
     def __init__(self, settings: CamelSettings, clock: Clock, listener: FlowListener) -> None:
         self.runs = settings.folder / _RUNS
         self._settings = settings
         self._clock = clock
         self._listener = listener
-        self._class_paths = ClassPaths(settings.folder / _PACKAGES, settings.mirror, settings.environment)
-        self._client = httpx.AsyncClient(trust_env=False)
+        self._class_paths = ClassPaths(settings.folder / _PACKAGES, settings.mirror, settings.own_environment)
+        self.client = httpx.AsyncClient(trust_env=False)
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self.client.aclose()
 
     async def launch(
         self, definition: FlowDefinition, texts: Mapping[str, str], variables: Variables, reloaded: int
@@ -54,7 +54,7 @@ class Launcher:
         Raises NotInstalled, NoJava, PackagesMissing, NotFound for a variable.
         """
         installation = CamelInstallation.find(self._settings.engines)
-        java = await asyncio.to_thread(find_java, self._settings.java)
+        java = await asyncio.to_thread(find_java, self._settings.own_environment)
         translations = {name: translate(text) for name, text in texts.items()}
         values, drivers = await _values(list(translations.values()), variables)
         packages = {*definition.packages, *drivers}
@@ -70,9 +70,17 @@ class Launcher:
         routes = {name: translation.text for name, translation in translations.items()}
         await asyncio.to_thread(workspace.write, routes, values)
         process = await self._start(java, workspace, class_path, definition.folder)
-        console = Console(self._client, port, secret)
+        prefixes = frozenset(path for translation in translations.values() for path in translation.prefixes)
         return FlowProcess(
-            definition, process, console, workspace, self._listener, variables, self._clock, reloaded, server_port
+            definition,
+            process,
+            Console(self.client, port, secret),
+            HttpSide(server_port, prefixes),
+            workspace,
+            self._listener,
+            variables,
+            self._clock,
+            reloaded,
         )
 
     async def _start(

@@ -5,12 +5,12 @@ from penstock.flow.camel.coordinate import Coordinate
 from penstock.flow.camel.release import GROUP, VERSION, locked
 from penstock.flow.family import Family
 
-_CORE = "camel-core"
 _KAMELETS = "org.apache.camel.kamelets:camel-kamelets:4.18.0"
 
 # What the catalog does not tell of: packages of steps, and those that a component works by.
 _MORE = {
     (Family.STEP, "circuitBreaker"): f"{GROUP}:camel-resilience4j:{VERSION}",
+    (Family.STEP, "rest"): f"{GROUP}:camel-rest:{VERSION}",
     (Family.STEP, "kamelet"): _KAMELETS,
     (Family.COMPONENT, "kamelet"): _KAMELETS,
     (Family.COMPONENT, "cron"): f"{GROUP}:camel-quartz:{VERSION}",

@@ -8,6 +8,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from penstock.flow.camel.quartz_cron import quartz_cron
+from penstock.flow.endpoint_uri import EndpointUri
 
 KEY = "penstock.var."
 """What a variable's name begins with among Camel's properties."""
@@ -19,11 +20,15 @@ _CRON_SCHEMES = {"quartz": "cron", "cron": "schedule"}
 
 
 class Translation(NamedTuple):
-    """text: for Camel. variables: names that it refers to. data_sources: names of `dataSource` options."""
+    """text: for Camel. variables: names that it refers to. data_sources: names of `dataSource` options.
+
+    prefixes: paths of HTTP that are meant with all that begins with them.
+    """
 
     text: str
     variables: frozenset[str]
     data_sources: frozenset[str]
+    prefixes: frozenset[str]
 
 
 class _Edit(NamedTuple):
@@ -38,14 +43,18 @@ def translate(source: str) -> Translation:
     root = yaml.compose(source, Loader=yaml.SafeLoader)
     edits: list[_Edit] = []
     data_sources: set[str] = set()
+    prefixes: set[str] = set()
     for mapping in _mappings(root):
         values = {key.value: value for key, value in mapping.value if isinstance(key, ScalarNode)}
         edits += _cron_edits(values)
         data_sources.update(_data_sources(values))
+        prefixes.update(_prefixes(values))
     text = source
     for edit in sorted(edits, reverse=True):
         text = text[: edit.begin] + edit.text + text[edit.end :]
-    return Translation(_VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, frozenset(data_sources))
+    return Translation(
+        _VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, frozenset(data_sources), frozenset(prefixes)
+    )
 
 
 def _mappings(root: Node | None) -> Iterator[MappingNode]:
@@ -91,3 +100,18 @@ def _data_sources(values: dict[str, Node]) -> Iterator[str]:
     uri = values.get("uri")
     if isinstance(uri, ScalarNode) and "dataSource=" in uri.value:
         yield from _DATA_SOURCE.findall(uri.value.partition("dataSource=")[2].partition("&")[0])
+
+
+def _prefixes(values: dict[str, Node]) -> Iterator[str]:
+    uri = values.get("uri")
+    if not isinstance(uri, ScalarNode):
+        return
+    parsed = EndpointUri.parse(uri.value)
+    if parsed.scheme != "platform-http":
+        return
+    options = dict(parsed.query)
+    parameters = values.get("parameters")
+    if isinstance(parameters, MappingNode):
+        options |= {key.value: value.value for key, value in parameters.value if isinstance(value, ScalarNode)}
+    if options.get("matchOnUriPrefix", "").lower() == "true" or parsed.path.endswith("*"):
+        yield f"/{parsed.path.lstrip('/')}".rstrip("*")
