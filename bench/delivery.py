@@ -5,7 +5,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import httpx
@@ -78,6 +78,14 @@ class Bench:
             await self._publish(type, BATCH)
         count = batches * BATCH * channels
         return count / ((await self._received(count)).last - began) * 1e9
+
+    async def deliver(self, types: Sequence[str], count: int, *, at_once: int) -> None:
+        """Publishes so many events, of one type and the next, never more than so many batches ahead of the sink."""
+        for began in range(0, count // BATCH, at_once):
+            batches = range(began, min(began + at_once, count // BATCH))
+            for batch in batches:
+                await self._publish(types[batch % len(types)], BATCH)
+            await self._received(len(batches) * BATCH)
 
     async def _publish(self, type: str, count: int) -> None:
         events = []

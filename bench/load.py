@@ -47,14 +47,15 @@ async def _connection(port: int, following: Callable[[], bytes], deadline: float
     try:
         while time.perf_counter() < deadline:
             writer.write(following())
-            await _answer(reader)
+            await answer_of(reader)
             count += 1
     finally:
         writer.close()
     return count
 
 
-async def _answer(reader: asyncio.StreamReader) -> None:
+async def answer_of(reader: asyncio.StreamReader) -> None:
+    """Reads one answer. Raises RuntimeError when it is no 2xx."""
     head = await reader.readuntil(_HEADER_END)
     if not head.startswith(b"HTTP/1.1 2"):
         raise RuntimeError(head.decode())
