@@ -140,7 +140,9 @@ class HttpServer:
             return problem(503, "The agent answers as many requests as it can", {"Retry-After": "1"})
         self._in_flight += 1
         try:
-            return await self._handled(request)
+            answer = await self._handled(request)
+            answer.headers.setdefault("Server", "penstock")
+            return answer
         finally:
             self._in_flight -= 1
 
