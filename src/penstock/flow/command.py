@@ -13,7 +13,9 @@ import structlog
 
 from penstock.flow.orphans import sweep
 from penstock.flow.output import OutputPipe, Tail
+from penstock.flow.output_lines import CutLines, Lines
 from penstock.kernel.errors import PenstockError
+from penstock.packages.environment import Environments
 
 _log = structlog.get_logger(__name__)
 
@@ -32,11 +34,16 @@ class CommandFailed(PenstockError):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """argv: the program, found on PATH, and its arguments, exactly. timeout: None for no limit."""
+    """argv: the program, found on PATH, and its arguments, exactly. timeout: None for no limit.
+
+    environment: beside what all commands have. programs: a folder that comes before all others on PATH.
+    """
 
     argv: tuple[str, ...]
     working_dir: str | None = None
     timeout: timedelta | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    programs: str | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -66,7 +73,8 @@ class CommandRunner:
     """Starts commands and sees them through.
 
     environment: of every command. kept_output: bytes kept of each output. parallel: commands at the same time;
-    more wait for their turn. patience: time between the polite and the final signal.
+    more wait for their turn. patience: time between the polite and the final signal. environments: where packages that
+    bring commands are installed.
     """
 
     def __init__(
@@ -75,9 +83,11 @@ class CommandRunner:
         kept_output: int = 65_536,
         parallel: int = 256,
         patience: timedelta = timedelta(seconds=2),
+        environments: Environments | None = None,
     ) -> None:
         self._environment = dict(environment)
         self._kept_output = kept_output
+        self.environments = environments
         self._turns = asyncio.Semaphore(parallel)
         self._patience = patience.total_seconds()
         self._to_sweep: set[str] = set()
@@ -87,17 +97,20 @@ class CommandRunner:
         """To be held around `run`, so that the wait for a turn is not part of the run."""
         return self._turns
 
-    async def run(self, command: Command, run_id: str) -> Outcome:
+    async def run(self, command: Command, run_id: str, lines: Lines | None = None) -> Outcome:
         """Runs the command to its end. Raises CommandFailed when it cannot be started.
+
+        lines: takes what it writes, too, line by line while it runs.
 
         When cancelled, or over the time limit, the process group gets SIGTERM, then SIGKILL, and whoever left the
         group but still carries the run's marker is killed.
         """
         tails = Tail(self._kept_output), Tail(self._kept_output), Tail(self._kept_output)
         stdout, stderr, output = tails
-        pipes = OutputPipe(stdout, output), OutputPipe(stderr, output)
+        cut = CutLines(lines, "stdout"), CutLines(lines, "stderr")
+        pipes = OutputPipe(stdout, output, cut[0]), OutputPipe(stderr, output, cut[1])
         try:
-            process = _spawn(command, {**self._environment, RUN_MARKER: run_id}, *pipes)
+            process = _spawn(command, self._environment_of(command, run_id), *pipes)
         except BaseException:
             for pipe in pipes:
                 pipe.abandoned()
@@ -107,9 +120,20 @@ class CommandRunner:
         try:
             timed_out = await self._wait(process, command.timeout, run_id)
         finally:
-            for pipe in pipes:
+            for pipe, rest in zip(pipes, cut, strict=True):
                 pipe.finished()
+                rest.finished()
+            if lines is not None:
+                lines.finished()
         return Outcome(process.returncode, timed_out, *tails)
+
+    def _environment_of(self, command: Command, run_id: str) -> dict[str, str]:
+        environment = {**self._environment, **dict(command.environment), RUN_MARKER: run_id}
+        if AGENT_MARKER in self._environment:  # what the command is found by when it must end is not its own to say
+            environment[AGENT_MARKER] = self._environment[AGENT_MARKER]
+        if command.programs is not None:
+            environment["PATH"] = f"{command.programs}:{environment.get('PATH', _FALLBACK_PATH)}"
+        return environment
 
     async def _wait(self, process: subprocess.Popen[bytes], limit: timedelta | None, run_id: str) -> bool:
         """Waits for the end; answers whether the time limit brought it about."""

@@ -22,6 +22,7 @@ from penstock.flow.variables import Resolve, Variables
 from penstock.flow.version import FlowVersion
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
+from penstock.packages.environment import Environments
 
 if TYPE_CHECKING:
     from penstock.flow.surroundings import FlowSurroundings
@@ -35,7 +36,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     environment: of commands; None for the harmless part of this process's own.
     late: how late a tick may still fire. grace: for exchanges in flight when the engine ends.
     kept_output: bytes kept of what a command writes. parallel_commands: more wait for their turn.
-    patience: how long a command that is to end gets before it is killed.
+    patience: how long a command that is to end gets before it is killed. environments: of packages that bring commands.
     """
 
     agent_run: str = ""
@@ -45,6 +46,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     kept_output: int = 65_536
     parallel_commands: int = 256
     patience: timedelta = timedelta(seconds=2)
+    environments: Environments | None = None
 
 
 class FlowEngine:
@@ -248,4 +250,6 @@ def _runner(settings: EngineSettings) -> CommandRunner:
         environment = base_environment(os.environ)
     if settings.agent_run:
         environment = {**environment, AGENT_MARKER: settings.agent_run}
-    return CommandRunner(environment, settings.kept_output, settings.parallel_commands, settings.patience)
+    return CommandRunner(
+        environment, settings.kept_output, settings.parallel_commands, settings.patience, settings.environments
+    )

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from typing import Protocol
 
 _READ = 65_536
 _DRAINED = 1_048_576  # more than a pipe holds; a command's child may write on for ever
@@ -36,10 +37,16 @@ class Tail:
         return kept.decode("utf-8", "replace")
 
 
+class Taker(Protocol):
+    """Takes what a command writes, piece by piece."""
+
+    def add(self, data: bytes) -> None: ...
+
+
 class OutputPipe:
     """A pipe that a command writes to, read by the event loop into tails, never waiting for either side."""
 
-    def __init__(self, *tails: Tail) -> None:
+    def __init__(self, *tails: Taker) -> None:
         self._tails = tails
         self._reader, self.writer = os.pipe()
         self._loop = asyncio.get_running_loop()

@@ -1,6 +1,7 @@
 """The flow of a scheduled command: its text for a cron expression, a program and arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import yaml
 
@@ -28,11 +29,14 @@ def scheduled_command(name: str, cron: str, command: str, args: Sequence[str]) -
     Program and arguments reach the process exactly as given, except that `{{var:NAME}}` is the variable.
     """
     run = {"executable": written(command), "args": [written(arg) for arg in args], "exitValues": "0"}
+    return scheduled(name, cron, "exec", run)
+
+
+def scheduled(name: str, cron: str, component: str, parameters: Mapping[str, Any]) -> str:
+    """A flow in YAML that hands an exchange to a component at each due time."""
     start = {"triggerName": name, "cron": cron}
-    route = {
-        "id": name,
-        "from": {"uri": "quartz", "parameters": start, "steps": [{"to": {"uri": "exec", "parameters": run}}]},
-    }
+    to = {"to": {"uri": component, "parameters": dict(parameters)}}
+    route = {"id": name, "from": {"uri": "quartz", "parameters": start, "steps": [to]}}
     text: str = yaml.dump(
         [{"route": route}], Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=_WIDTH
     )

@@ -49,18 +49,27 @@ class Package:
 
 @dataclass(frozen=True)
 class Environment:
-    """A Python environment with one package and what that needs; this platform's own code is visible in it, too."""
+    """A Python environment with one package and what that needs."""
 
     package: Package
     python: Path
 
+    @property
+    def programs(self) -> Path:
+        """The folder with the programs that the package brings."""
+        return self.python.parent
+
 
 class Environments:
-    """All environments in a folder. Several processes may use it at once."""
+    """All environments in a folder. Several processes may use it at once.
 
-    def __init__(self, folder: Path, index: PackageIndex) -> None:
+    platform: whether this platform's own code is visible in them, too.
+    """
+
+    def __init__(self, folder: Path, index: PackageIndex, *, platform: bool = True) -> None:
         self._folder = folder
         self._index = index
+        self._platform = platform
         self._turns: dict[str, asyncio.Lock] = {}
 
     async def ensure(self, package: Package) -> Environment:
@@ -86,7 +95,7 @@ class Environments:
         await run_uv(["venv", "--clear", "--quiet", "--python", sys.executable, str(folder)], self._folder, variables)
         overrides = folder / _OVERRIDES
         # Whoever needs the platform gets the one that runs, not another copy.
-        overrides.write_text("penstock ; python_version < '3'\n")
+        overrides.write_text("penstock ; python_version < '3'\n" if self._platform else "")
         try:
             await run_uv(
                 [
@@ -108,7 +117,8 @@ class Environments:
         except BaseException:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
             raise
-        _show_platform(folder)
+        if self._platform:
+            _show_platform(folder)
         (folder / _WHOLE).touch()
 
     @asynccontextmanager

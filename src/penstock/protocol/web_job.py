@@ -27,8 +27,13 @@ class WebJobItem(Wire):
 
 
 class WebJobPhase(StrEnum):
-    """What a web job does on an agent. Waiting: it ended and is started again soon. Error: it goes on failing."""
+    """What a web job does on an agent.
 
+    Scheduled: its due times fire. Waiting: it ended and is started again soon. Error: it goes on failing.
+    """
+
+    UNKNOWN = "Unknown"
+    SCHEDULED = "Scheduled"
     STARTING = "Starting"
     RUNNING = "Running"
     WAITING = "Waiting"

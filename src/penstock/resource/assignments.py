@@ -79,20 +79,24 @@ class Assignments(ABC, Generic[E]):
     upstream: ClassVar[Sequence[str]] = ()
 
     def __init__(self, parts: AssignmentParts) -> None:
-        self._mirror = Mirror(parts.store, self.collection, lambda entity: (self.assignable(entity), entity))
+        self._mirror = Mirror(parts.store, self.collection, self._projected)
         self._matching = parts.matching
         self._variables = parts.variables
 
     @abstractmethod
-    def assignable(self, entity: E) -> Assignable:
-        """What an item is matched by."""
+    def assignable(self, entity: E) -> Assignable | None:
+        """What an item is matched by; None for an entity that is no work for agents as it stands."""
 
     @abstractmethod
     async def body(self, entity: E) -> AssignmentBody | None:
         """What agents get; None for an item that cannot be given now, which is logged."""
 
     async def refresh(self) -> None:
-        """Called before a question is answered: for what `gives` and `body` depend on."""
+        """Called before a question is answered: for what `current`, `gives` and `body` depend on."""
+
+    def current(self, assignable: Assignable, entity: E) -> Assignable:
+        """What an item is answered by, where more than the entity decides its stamp and references."""
+        return assignable
 
     def gives(self, entity: E) -> bool:
         """Whether agents that have the item may keep it. By default all that is stored."""
@@ -100,7 +104,11 @@ class Assignments(ABC, Generic[E]):
 
     async def all(self) -> Mapping[UUID, Assignable]:
         """Every item, by its key."""
-        return {key: assignable for key, (assignable, _) in (await self._mirror.current()).items()}
+        return {assignable.key: assignable for assignable, _ in await self._items()}
+
+    async def entities(self) -> list[E]:
+        """Every item as stored."""
+        return [entity for _, entity in await self._items()]
 
     async def of(self, agent_id: UUID) -> list[E]:
         """The items of an agent in the order of their keys; none of one that is unknown or deprecated."""
@@ -108,15 +116,16 @@ class Assignments(ABC, Generic[E]):
 
     async def agents_of(self, entity: E) -> Sequence[KnownAgent]:
         """The agents that have an item."""
-        return (await self._matching.matcher()).agents_for(self.assignable(entity).needs)
+        assignable = self.assignable(entity)
+        return (await self._matching.matcher()).agents_for(assignable.needs) if assignable is not None else ()
 
     async def answer(self, agent_id: UUID, query: AssignmentQuery) -> AssignmentAnswer:
         """A page of the agent's items, bounded in bytes."""
         await self.refresh()
         answer = AssignmentAnswer(items=[], unchanged=[])
         room = _BYTES
-        for assignable, entity in await self._items_of(agent_id):
-            key = assignable.key
+        for known, entity in await self._items_of(agent_id):
+            assignable, key = self.current(known, entity), known.key
             if query.after is not None and key <= query.after:
                 continue
             if query.stamps.get(str(key)) == assignable.stamp and self.gives(entity):
@@ -133,8 +142,9 @@ class Assignments(ABC, Generic[E]):
 
     async def variables(self, agent_id: UUID, query: VariableQuery) -> VariableAnswer:
         """Values of those variables asked for that the agent's items refer to."""
-        items = await self._items_of(agent_id)
-        referred = {name_key(name) for assignable, _ in items for name in assignable.references}
+        await self.refresh()
+        items = [self.current(known, entity) for known, entity in await self._items_of(agent_id)]
+        referred = {name_key(name) for assignable in items for name in assignable.references}
         asked = [name for name in query.names[:_NAMES] if name_key(name) in referred]
         values = await self._variables.values(asked) if asked else {}
         return VariableAnswer(
@@ -143,9 +153,15 @@ class Assignments(ABC, Generic[E]):
 
     async def _items_of(self, agent_id: UUID) -> Sequence[tuple[Assignable, E]]:
         matcher = (await self._matching.matcher()).alone(agent_id)
-        items = (await self._mirror.current()).values()
-        mine = [item for item in items if matcher.agents_for(item[0].needs)]
+        mine = [item for item in await self._items() if matcher.agents_for(item[0].needs)]
         return sorted(mine, key=lambda item: item[0].key)
+
+    async def _items(self) -> Sequence[tuple[Assignable, E]]:
+        return [item for item in (await self._mirror.current()).values() if item is not None]
+
+    def _projected(self, entity: E) -> tuple[Assignable, E] | None:
+        assignable = self.assignable(entity)
+        return (assignable, entity) if assignable is not None else None
 
     async def _item(self, assignable: Assignable, entity: E) -> AssignmentItem | None:
         body = await self.body(entity)

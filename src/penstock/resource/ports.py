@@ -9,8 +9,9 @@ from uuid import UUID
 from penstock.kernel.actor import Actor
 from penstock.kernel.entity import Entity
 from penstock.kernel.errors import FieldError
-from penstock.protocol.capability import AgentCapability
+from penstock.protocol.capability import AgentCapability, Requirement
 from penstock.protocol.cloudevent import CloudEvent
+from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.resource.kind import ConfigurationKind
 from penstock.resource.operation import Operation
 from penstock.store.write import Write
@@ -50,6 +51,7 @@ class GeneratedFlow:
     spec: Camel YAML DSL; requirements: (identifier, value) pairs.
     schedule, cron: of the Schedule that makes it, if one does; its due times are accounted for while it is
     nobody's work, see FlowGaps.
+    started: whether it is to run; None leaves that as it is, and starts a new one.
     """
 
     name: str
@@ -59,13 +61,23 @@ class GeneratedFlow:
     labels: Sequence[str] = ()
     schedule: str | None = None
     cron: str | None = None
+    started: bool | None = None
+
+
+@dataclass(frozen=True)
+class GeneratedFlowState:
+    """How a flow stands on an agent, as that last told. message: what is wrong."""
+
+    status: IntegrationFlowStatusEnum
+    at: datetime
+    message: str | None
 
 
 class GeneratedFlows(Protocol):
     """Provided by `flows`: flows that are made, changed and removed with the resource that generates them."""
 
     async def plan_put(self, flow: GeneratedFlow, actor: Actor) -> Sequence[Write]:
-        """The writes that create the flow started, or change it; none when nothing differs.
+        """The writes that create the flow, or change it; none when nothing differs.
 
         Raises Invalid when the spec is no flow.
         """
@@ -77,6 +89,30 @@ class GeneratedFlows(Protocol):
 
     async def announce(self, name: str) -> None:
         """Tells the agents that the flow changed; call it after the commit."""
+        ...
+
+    async def states(self, name: str) -> Mapping[UUID, GeneratedFlowState]:
+        """What agents told of the flow, by their ids."""
+        ...
+
+
+@dataclass(frozen=True)
+class CronJob:
+    """What has due times and is no Schedule. schedule: what its entries in the ledger are called."""
+
+    name: str
+    schedule: str
+    flow: str
+    cron: str
+    requirements: Sequence[Requirement]
+    changed: datetime
+
+
+class CronJobs(Protocol):
+    """Provided by `webjobs`."""
+
+    async def cron_jobs(self) -> Sequence[CronJob]:
+        """All there are."""
         ...
 
 

@@ -1,7 +1,8 @@
 """Flows that other resources make: created, changed and removed in the same commit as those."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import msgspec
 
@@ -20,7 +21,7 @@ from penstock.kernel.names import name_key
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.matching import Needs, needs_of
-from penstock.resource.ports import GeneratedFlow
+from penstock.resource.ports import GeneratedFlow, GeneratedFlowState
 from penstock.store.write import Write
 
 
@@ -45,7 +46,7 @@ class GeneratedFlowService:
         self._concerned: defaultdict[str, set[Needs]] = defaultdict(set)
 
     async def plan_put(self, flow: GeneratedFlow, actor: Actor) -> Sequence[Write]:
-        """A flow whose text, requirements or due times change gets its next version, and keeps what was requested.
+        """A flow whose text, requirements or due times change gets its next version.
 
         Raises Invalid when the spec is no flow, NameTaken when something else has made a flow of this name.
         """
@@ -64,6 +65,8 @@ class GeneratedFlowService:
         if _runs_differently(described, before):
             parse_flow(flow.name, next_version(before), flow.spec)
             stored, writes = await self._changes.plan_save(described, before, actor)
+        elif described.requested_status is not before.requested_status:
+            stored, writes = await self._changes.plan_request(described, before, actor)
         else:
             stored, writes = self._changes.flows.plan_replace(described, before, actor)
         self._note(flow.name, before, stored)
@@ -86,6 +89,11 @@ class GeneratedFlowService:
         """See GeneratedFlows."""
         self._notices.note(name, self._concerned.pop(name_key(name), ()))
 
+    async def states(self, name: str) -> Mapping[UUID, GeneratedFlowState]:
+        """See GeneratedFlows."""
+        told = await self._states.of_flow(name)
+        return {state.agent_id: GeneratedFlowState(state.status, state.at, state.message) for state in told}
+
     async def _stored(self, name: str) -> Flow | None:
         return (await self._catalog.stored([name])).get(name_key(name))
 
@@ -95,8 +103,12 @@ class GeneratedFlowService:
 
 
 def _described(flow: Flow, generated: GeneratedFlow) -> Flow:
+    requested = flow.requested_status
+    if generated.started is not None:
+        requested = IntegrationStatusEnum2.STARTED if generated.started else IntegrationStatusEnum2.STOPPED
     return msgspec.structs.replace(
         flow,
+        requested_status=requested,
         flow_spec=generated.spec,
         category=generated.category,
         labels=list(generated.labels),

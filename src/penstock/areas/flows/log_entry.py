@@ -26,7 +26,7 @@ class IntegrationLogItem(Wire):
 class LogFilter(Wire):
     """Which lines, newest first. FromDate <= time < ToDate; names, types and levels compare without case.
 
-    IntegrationType: `flow` or `schedule`. AgentId: the agent's id.
+    IntegrationType: `flow`, `schedule` or `webjob`. AgentId: the agent's id.
     """
 
     from_date: datetime | None = None

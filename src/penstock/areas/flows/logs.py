@@ -10,6 +10,7 @@ from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
 from penstock.protocol.report import LogLine, LogReport
 from penstock.protocol.status import IntegrationLogMessage
+from penstock.protocol.web_job import LOG_TYPE, PREFIX
 from penstock.resource.answer import Encoded
 from penstock.resource.page import cut, page_size
 from penstock.resource.ports import AgentDirectory, KnownAgent
@@ -88,7 +89,7 @@ def _entry(line: LogLine, agent_id: UUID, agent: KnownAgent | None, flow: FlowEn
     return LogEntry(
         id=line.id,
         at=line.at,
-        type="schedule" if flow is not None and flow.schedule else "flow",
+        type=_type_of(line, flow),
         flow=line.flow,
         agent_id=agent_id,
         agent=agent.name if agent is not None else str(agent_id),
@@ -101,6 +102,12 @@ def _entry(line: LogLine, agent_id: UUID, agent: KnownAgent | None, flow: FlowEn
         stack_trace=line.stack_trace,
         context=line.context,
     )
+
+
+def _type_of(line: LogLine, flow: FlowEntry | None) -> str:
+    if line.type == LOG_TYPE or (flow is not None and (flow.schedule or "").startswith(PREFIX)):
+        return LOG_TYPE
+    return "schedule" if flow is not None and flow.schedule else "flow"
 
 
 def _environment(agent: KnownAgent | None) -> str | None:

@@ -13,6 +13,7 @@ from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
 from penstock.flow.exit_values import ExitValues
 from penstock.flow.listener import CommandRun, Level
+from penstock.flow.output_lines import Lines
 from penstock.flow.period import Period
 from penstock.flow.text import Text
 from penstock.kernel.errors import PenstockError
@@ -77,7 +78,7 @@ class Exec(Producer, frozen=True, kw_only=True):
         try:
             await flow.listener.run_started(run)
             command = await self._command(exchange, flow)
-            outcome = await flow.commands.run(command, str(run.id))
+            outcome = await flow.commands.run(command, str(run.id), self._lines(exchange, flow))
             error = self._failure(command, outcome)
         except PenstockError as failure:
             error = failure.detail
@@ -99,6 +100,10 @@ class Exec(Producer, frozen=True, kw_only=True):
         argv = [await text.resolve_public(flow.variables, _USE) for text in (self.executable, *self.args)]
         folder = await self.working_dir.resolve_public(flow.variables, _USE) if self.working_dir else None
         return Command(tuple(argv), folder, self.timeout)
+
+    def _lines(self, exchange: Exchange, flow: FlowContext) -> Lines | None:
+        """What takes each line that the command writes."""
+        return None
 
     def _failure(self, command: Command, outcome: Outcome) -> str | None:
         program = command.argv[0]
