@@ -9,6 +9,9 @@ import msgspec
 from penstock.protocol.cloudevent import CloudEvent
 from tests.application import Application
 from tests.areas.waiting import until
+from tests.http_sink import HttpSink, Reply
+
+REFUSE = Reply(500, body=b"no")
 
 
 def event(id: str, **attributes: Any) -> CloudEvent:
@@ -97,3 +100,16 @@ def _part(position: int, part: Mapping[str, Any]) -> dict[str, Any]:
         "Configuration": msgspec.json.encode(configuration).decode(),
         "Position": position,
     }
+
+
+def http(sink: HttpSink, **configuration: Any) -> dict[str, Any]:
+    return {"type": "http", "url": sink.url, **configuration}
+
+
+def refuse(*ids: str) -> Any:
+    """Answers 500 to the events of these ids, 204 to others."""
+    return lambda request: REFUSE if request.event["id"] in ids else Reply()
+
+
+def ids(sink: HttpSink) -> list[str]:
+    return [event["id"] for event in sink.events]

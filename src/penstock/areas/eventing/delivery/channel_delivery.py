@@ -1,21 +1,23 @@
 """The delivery of one channel's events."""
 
 import asyncio
+from collections.abc import Sequence
 
 import structlog
 
 from penstock.areas.eventing.channels import ChannelService
 from penstock.areas.eventing.delivery.dead_letters import DeadLetters, endpoints_done
 from penstock.areas.eventing.delivery.event_delivery import EventDelivery
+from penstock.areas.eventing.delivery.partial import PartialDeliveries
 from penstock.areas.eventing.delivery.pipeline_host import PipelineHost
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
-from penstock.areas.eventing.delivery.progress import ProgressMemory
+from penstock.areas.eventing.delivery.progress import Progress, ProgressMemory
 from penstock.areas.eventing.delivery.running_pipeline import Pipelines
 from penstock.areas.eventing.stored import Channel
 from penstock.bus.bus import Bus
 from penstock.bus.consumer import Consumer, ConsumerSpec, Unprocessable
 from penstock.bus.message import Delivered
-from penstock.kernel.errors import Invalid, PenstockError
+from penstock.kernel.errors import Invalid, PenstockError, Unavailable
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.event_streams import channel_stream
 
@@ -35,12 +37,14 @@ class DeliveryParts:
         channels: ChannelService,
         pipelines: Pipelines,
         dead_letters: DeadLetters,
+        partial: PartialDeliveries,
         policy: DeliveryPolicy,
     ) -> None:
         self.bus = bus
         self.channels = channels
         self.pipelines = pipelines
         self.dead_letters = dead_letters
+        self.partial = partial
         self.policy = policy
 
 
@@ -78,7 +82,7 @@ class ChannelDelivery:
             await Consumer(self._parts.bus, spec).run(self._deliver, concurrency=in_hand)
 
     async def _deliver(self, message: Delivered) -> None:
-        progress = self._memory.of(message, endpoints_done(message.headers))
+        progress = await self._progress(message)
         if progress is None:
             return
         try:
@@ -86,15 +90,28 @@ class ChannelDelivery:
         except Invalid as error:
             raise Unprocessable(f"it is no event: {error.detail}") from None
         delivery = EventDelivery(event, progress, self._parts.policy)
-        while not await self._attempt(delivery):
+        while not await self._attempt(delivery, message, progress):
             pass
         failures = delivery.failures()
         if failures:
             await self._parts.dead_letters.put(self._channel.name, message, failures, delivery.delivered())
         self._memory.done(message)
+        if progress.kept:
+            await self._parts.partial.forget(self._channel.name, message)
 
-    async def _attempt(self, delivery: EventDelivery) -> bool:
-        """Tries once; when that settles nothing, waits until the next try is due or the channel has changed."""
+    async def _progress(self, message: Delivered) -> Progress | None:
+        """How far the event has come, here or with another replica before; None when it is done."""
+        done = endpoints_done(message.headers)
+        if message.tries == 1 or self._memory.knows(message):
+            return self._memory.of(message, done)
+        kept = await self._parts.partial.of(self._channel.name, message)
+        progress = self._memory.of(message, [*done, *kept])
+        if progress is not None:
+            progress.kept = kept
+        return progress
+
+    async def _attempt(self, delivery: EventDelivery, message: Delivered, progress: Progress) -> bool:
+        """Tries once; when that does not settle it, waits until the next try is due or the channel has changed."""
         changed = self._host.changed
         try:
             async with self._at_once, self._host.use() as pipeline:
@@ -108,9 +125,19 @@ class ChannelDelivery:
             elif delivery.settled:
                 return True
             wait = delivery.next_in() if delivery.gone is None else None
+            await self._keep(message, progress, delivery.delivered())
         if await _happens(changed, wait):
             delivery.hurry()
         return False
+
+    async def _keep(self, message: Delivered, progress: Progress, delivered: Sequence[str]) -> None:
+        if delivered == progress.kept or not delivered:
+            return
+        try:
+            await self._parts.partial.keep(self._channel.name, message, delivered)
+        except Unavailable:
+            return  # whoever has the event after us calls these endpoints again
+        progress.kept = delivered
 
     async def _disable(self, endpoint: str, position: int) -> None:
         """From here on the event waits, until whoever runs this learns of the change and stops it."""

@@ -30,10 +30,11 @@ class Leg:
 class Progress:
     """tries: those before this process knew of the event; they count for every endpoint.
 
-    legs: by the endpoint's key.
+    legs: by the endpoint's key. kept: keys of endpoints that have the event, as those who come after us know.
     """
 
     tries: int = 0
+    kept: Sequence[str] = ()
     legs: dict[str, Leg] = field(default_factory=dict)
 
     def leg(self, key: str) -> Leg:
@@ -44,13 +45,17 @@ class ProgressMemory:
     """What is known about events that are under way, or were done of late: a lost acknowledgement, or one that came
     too late, makes the bus hand out an event once more.
 
-    A replica that dies takes its memory along; how often the bus has handed out the event then counts as tries.
+    A replica that dies takes its memory along; how often the bus has handed out the event then counts as tries, and
+    which endpoints have it is kept elsewhere (see PartialDeliveries).
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._open: OrderedDict[Key, Progress] = OrderedDict()
         self._done: OrderedDict[Key, None] = OrderedDict()
+
+    def knows(self, message: Delivered) -> bool:
+        return (key := _key(message)) in self._open or key in self._done
 
     def of(self, message: Delivered, delivered: Sequence[str]) -> Progress | None:
         """The event's progress, None when it is done. delivered: keys of endpoints that had it in another life."""
