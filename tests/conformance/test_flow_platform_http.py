@@ -35,7 +35,6 @@ class Served:
 
     def __init__(self, running: RunningEngine, client: aiohttp.ClientSession) -> None:
         self.running = running
-        self.messages = running.listener.messages
         self._client = client
 
     async def start(self, *routes: str, name: str = "web", version: str = "1") -> None:

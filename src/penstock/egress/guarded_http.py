@@ -1,6 +1,7 @@
 """The HTTP client for addresses that come from configurations: guarded, without redirects, bounded answers."""
 
 import asyncio
+import os
 import re
 import socket
 import ssl
@@ -200,8 +201,10 @@ async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
 
 def _reason(error: BaseException) -> str:
     """What went wrong in words that name no address: those may hold secrets."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is refused, {error.verify_message}"
+    if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and error.strerror:
+        return os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
     return {
         aiohttp.ServerDisconnectedError: "the connection was closed",
         aiohttp.ClientPayloadError: "the answer broke off",

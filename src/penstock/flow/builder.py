@@ -251,7 +251,8 @@ class Builder:
     def _extra(self, use: _Use) -> ExtraOptions | None:
         """The options that are left, which the component hands on."""
         written: list[tuple[str, str]] = []
-        for name in list(use.given):
+        lacking = getattr(use.kind, "lacking", ())
+        for name in [name for name in use.given if name not in lacking]:
             position, node = use.given.pop(name)
             try:
                 if not isinstance(node, Scalar):

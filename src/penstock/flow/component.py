@@ -17,9 +17,11 @@ class Component(Element, frozen=True):
     """One endpoint of a component; one file in `components/` each.
 
     path: the option that follows the colon in the uri, as `timerName` in `timer:tick`.
+    lacking: options of Camel's that this one does not have, where it hands on whatever it does not know.
     """
 
     path: ClassVar[str]
+    lacking: ClassVar[frozenset[str]] = frozenset()
 
 
 class Consumer(Component, frozen=True):

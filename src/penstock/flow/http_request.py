@@ -68,7 +68,7 @@ class HttpTarget(msgspec.Struct, frozen=True):
             except ValueError:
                 raise UnusableAddress(f"header 'CamelHttpMethod' is '{asked}', which is not a method") from None
         uri = _header(exchange, "CamelHttpUri")
-        query = _split(uri)[3] if uri is not None else _header(exchange, "CamelHttpQuery")
+        query = uri.partition("?")[2] if uri is not None else _header(exchange, "CamelHttpQuery")
         if query or _split(self._own())[3]:
             return HttpMethod.GET
         return HttpMethod.GET if exchange.body in (None, b"") else HttpMethod.POST

@@ -53,6 +53,20 @@ class HttpRequestFailed(FlowError):
     )
 
 
+_LACKING = """
+authDomain authenticationPreemptive authHost bridgeErrorHandler clearExpiredCookies clientBuilder
+clientConnectionManager connectionRequestTimeout connectionsPerRoute contentTypeCharsetEnabled cookieHandler
+cookieStore customHostHeader disableStreamCache exceptionHandler followRedirects headerFilterStrategy
+httpActivityListener httpBinding httpClientConfigurer httpClientOptions httpConnectionOptions httpContext
+lazyStartProducer logHttpActivity maxTotalConnections multipartUpload multipartUploadName oauth2BodyAuthentication
+oauth2CacheTokens oauth2CachedTokensDefaultExpirySeconds oauth2CachedTokensExpirationMarginSeconds oauth2ClientId
+oauth2ClientSecret oauth2ResourceIndicator oauth2Scope oauth2TokenEndpoint oauthProfile preserveHostHeader
+proxyAuthDomain proxyAuthHost proxyAuthMethod proxyAuthNtHost proxyAuthPassword proxyAuthPort proxyAuthScheme
+proxyAuthUsername proxyHost proxyPort skipControlHeaders sslContextParameters transferException useSystemProperties
+userAgent x509HostnameVerifier
+"""
+
+
 class AuthMethod(StrEnum):
     """How the client says who it is."""
 
@@ -70,15 +84,16 @@ class Http(Producer, frozen=True, kw_only=True):
 
     element = "http"
     path = "httpUri"
+    lacking = frozenset(_LACKING.split())
 
     http_uri: Annotated[Text, Meta(description="Address, with or without its scheme.")]
     http_method: Annotated[
         HttpMethod | None,
         Meta(description="Method. When absent: CamelHttpMethod, else GET with a query or without a body, else POST."),
     ] = None
-    bridge_endpoint: Annotated[
-        bool, Meta(description="Ignores CamelHttpUri, for messages that came in over HTTP.")
-    ] = False
+    bridge_endpoint: Annotated[bool, Meta(description="Ignores CamelHttpUri, for messages that came in over HTTP.")] = (
+        False
+    )
     throw_exception_on_failure: Annotated[bool, Meta(description="Fails when the status is not in the range.")] = True
     ok_status_code_range: Annotated[StatusRange, Meta(description="Statuses of success, like 200-299,404.")] = (
         StatusRange.parse("200-299")
@@ -163,9 +178,7 @@ class Http(Producer, frozen=True, kw_only=True):
         def seconds(period: timedelta) -> float | None:
             return period.total_seconds() or None
 
-        return HttpPatience(
-            seconds(self.response_timeout), seconds(self.connect_timeout), seconds(self.so_timeout)
-        )
+        return HttpPatience(seconds(self.response_timeout), seconds(self.connect_timeout), seconds(self.so_timeout))
 
     def _take(self, exchange: Exchange, answer: HttpAnswer) -> None:
         """Makes the answer the message; headers of before stay when they are not of HTTP and did not come anew."""
