@@ -14,7 +14,7 @@ from tests.areas.resource_suite import Entity, Listed, Removable, configured
 
 PATH = "/integrations/coresystems"
 MASK = "********"
-SFTP = {"host": "files.example.com", "port": 22, "user": "orders", "password": "hunter2-sftp"}
+SFTP = {"host": "files.example.com", "port": 22, "user": "orders", "pass": "hunter2-sftp"}
 
 
 def system(name: str, **fields: Any) -> Entity:
@@ -56,7 +56,7 @@ async def test_secrets_are_masked_for_everybody_and_whole_for_those_that_use_the
     application: Application, name: str
 ) -> None:
     shown = await save(application, name)
-    assert shown["Variables"] == SFTP | {"password": MASK}
+    assert shown["Variables"] == SFTP | {"pass": MASK}
     one = await application.admin.get(f"{PATH}/{name.upper()}")
     assert json.loads(one.json()["Variables"]) == shown["Variables"]
     assert one.headers["etag"]
@@ -73,7 +73,7 @@ async def test_what_looks_like_a_secret_is_one_and_a_reference_is_none(applicati
         "public_key": "ssh-rsa x",
         "secure": True,
     }
-    shown = (await save(application, name, Variables=given))["Variables"]
+    shown = (await save(application, name, Category="crm", Type="http", Variables=given))["Variables"]
     assert shown == given | {"secretAccessKey": MASK, "url": MASK}
 
 
@@ -89,10 +89,10 @@ async def test_a_mask_keeps_the_secret_while_nothing_but_words_change(applicatio
     ):
         answer = await application.operator.put(PATH, json=system(name, **changed))
         assert answer.status_code == 400
-        assert errors_of(answer).keys() <= {"Variables.password", "Variables.other_password"}
+        assert errors_of(answer).keys() <= {"Variables.pass", "Variables.other_password"}
     assert await variables(application, name) == SFTP
-    await save(application, name, Variables=SFTP | {"password": "another"})
-    assert (await variables(application, name))["password"] == "another"
+    await save(application, name, Variables=SFTP | {"pass": "another"})
+    assert (await variables(application, name))["pass"] == "another"
 
 
 async def test_storages_and_the_others_have_lists_of_their_own(application: Application, name: str) -> None:
@@ -116,7 +116,7 @@ async def test_storages_and_the_others_have_lists_of_their_own(application: Appl
         ({"Variables": {"host": ["a"], "user": {"a": 1}, "ok": None}}, {"Variables.host", "Variables.user"}),
         ({"Variables": {"": "x"}}, {"Variables"}),
         ({"Variables": {"host": "a\0b"}}, {"Variables.host"}),
-        ({"Variables": {"password": MASK}}, {"Variables.password"}),
+        ({"Variables": {"pass": MASK}}, {"Variables.pass"}),
         ({"Colour": "red"}, {"Colour"}),
     ],
 )
@@ -145,12 +145,12 @@ async def test_readers_cannot_save(application: Application, name: str) -> None:
 async def test_a_document_makes_the_same_as_the_operation(application: Application, name: str) -> None:
     spec = {"category": "storage", "type": "sftp", "variables": SFTP}
     made = await configured(application, "CoreSystem", name, spec, PATH)
-    assert made["Variables"] == SFTP | {"password": MASK}
+    assert made["Variables"] == SFTP | {"pass": MASK}
     document = {"apiVersion": "penstock/v1alpha1", "kind": "CoreSystem", "metadata": {"name": name}, "spec": spec}
     planned = await application.admin.post("/configuration/plan", json=json.dumps(document))
     assert planned.json()[0]["Action"] == "keep"
     assert "hunter2-sftp" not in planned.text
-    document["spec"] = spec | {"type": None, "variables": {"password": MASK}}
+    document["spec"] = spec | {"type": None, "variables": {"pass": MASK}}
     answer = await application.apply(document)
     assert errors_of(answer).keys() == {"documents[0].spec.type"}
 

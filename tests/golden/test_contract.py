@@ -10,6 +10,7 @@ from tests.golden.contract import Contract, ContractOperation, read_contract
 from tests.golden.wire_types import type_name
 
 CONTRACT = read_contract()
+UNBOUNDED = {"MftStats"}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ async def test_components_have_exactly_the_published_fields(document: dict[str, 
     for name, schema in known.items():
         required = set(schema.get("required", ()))
         found = {field: (type_name(kind), field in required) for field, kind in schema.get("properties", {}).items()}
-        assert found == CONTRACT.types[name], name
+        assert found == widened(name, CONTRACT.types[name]), name
 
 
 async def test_enumerations_have_the_published_values(document: dict[str, Any]) -> None:
@@ -87,6 +88,13 @@ def loosened(parameters: Any) -> set[tuple[str, str, str, bool]]:
         for place, name, kind, required in parameters
         if (place, name) != ("path", "cloud")
     }
+
+
+def widened(name: str, fields: dict[str, tuple[str, bool]]) -> dict[str, tuple[str, bool]]:
+    # Sizes and counters of transfers pass 2^31 soon, and are told exactly.
+    if name not in UNBOUNDED:
+        return fields
+    return {field: ("int64" if kind == "int32" else kind, needed) for field, (kind, needed) in fields.items()}
 
 
 def answer_type(answer: dict[str, Any]) -> str:

@@ -31,6 +31,7 @@ from penstock.agent.registration import identify
 from penstock.agent.settings import AgentSettings
 from penstock.agent.sources.event_sources import EventSources
 from penstock.agent.tasks import Tasks
+from penstock.agent.transfers.transfers import FileTransfers
 from penstock.agent.uplink import Uplink
 from penstock.agent.variables import VariableSource
 from penstock.flow.command import AGENT_MARKER, base_environment
@@ -41,7 +42,7 @@ from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
-ASSIGNED: tuple[type[AssignedKind], ...] = (EventSources,)
+ASSIGNED: tuple[type[AssignedKind], ...] = (EventSources, FileTransfers)
 """The kinds of work besides flows."""
 _GRACE = timedelta(seconds=5)
 _FLUSH_SECONDS = 1.5

@@ -23,6 +23,7 @@ from penstock.protocol.report import (
     ScheduleReport,
     TickReport,
 )
+from penstock.protocol.transfer import TransferReport
 
 
 class Channel(StrEnum):
@@ -32,6 +33,7 @@ class Channel(StrEnum):
     FLOWS = subjects.FLOWS
     LOGS = subjects.LOGS
     EVENTS = subjects.EVENTS
+    TRANSFERS = subjects.TRANSFERS
 
 
 class Part(StrEnum):
@@ -44,6 +46,8 @@ class Part(StrEnum):
     LINE = "line"
     EVENT = "event"
     STATUS = "status"
+    RUN = "run"
+    FILE = "file"
 
 
 class Entry(NamedTuple):
@@ -113,5 +117,9 @@ def report(channel: Channel, entries: Sequence[tuple[str, bytes]]) -> bytes:
             return encode(LogReport(lines=cast(list[LogLine], of(Part.LINE))))
         case Channel.EVENTS:
             return encode(EventReport(events=of(Part.EVENT), states=of(Part.STATUS)))
+        case Channel.TRANSFERS:
+            return encode(
+                TransferReport(states=of(Part.STATUS), ticks=of(Part.TICK), runs=of(Part.RUN), files=of(Part.FILE))
+            )
         case _:
             return encode(AssignmentReport(states=of(Part.STATUS)))

@@ -51,6 +51,28 @@ outbox_mb = 512
 # `penstock up` sets it while PENSTOCK_HOST is a loopback address.
 allow_private_addresses = false
 
+# The folders below which flows and file transfers may read and write files of this machine, separated by colons;
+# relative paths of flows are below the first. Empty: none, save the folder "files" in the agent's own for flows.
+local_folders = ""
+
+# File transfers at the same time; more wait for their turn.
+parallel_transfers = 8
+
+# Where flows that begin with platform-http are served over HTTP, from the first of them on. Port 0: nowhere.
+http_host = "127.0.0.1"
+http_port = 8480
+
+# The longest body that flows read from HTTP or from a file, in MiB.
+body_mb = 64
+
+# Where engines are looked for that are installed beside Penstock, before "engines" in the agent's folder; and where
+# the Java packages of flows come from: the address of a Maven registry, empty: the central one.
+engine_folder = ""
+maven_mirror = ""
+
+# The memory that each flow on Apache Camel may use for its objects, in MiB.
+camel_heap_mb = 256
+
 # Where packages with event sources come from: an index; empty: the one that uv is configured to use; none: no index,
 # the folder alone. And a folder with wheels, looked into as well.
 package_index = ""
@@ -81,6 +103,14 @@ class AgentSettings(Struct, frozen=True):
     environment_pass: list[str]
     outbox_mb: Annotated[int, Meta(ge=1)]
     allow_private_addresses: bool
+    local_folders: str
+    parallel_transfers: Annotated[int, Meta(ge=1, le=64)]
+    http_host: Annotated[str, Meta(min_length=1)]
+    http_port: Annotated[int, Meta(ge=0, le=65_535)]
+    body_mb: Annotated[int, Meta(ge=1, le=2048)]
+    engine_folder: str
+    maven_mirror: str
+    camel_heap_mb: Annotated[int, Meta(ge=32)]
     package_index: str
     package_folder: str
     with_parent: bool
@@ -93,6 +123,11 @@ class AgentSettings(Struct, frozen=True):
     @property
     def zone(self) -> tzinfo:
         return ZoneInfo(self.timezone)
+
+    @property
+    def folders(self) -> list[Path]:
+        """What `local_folders` lists."""
+        return [Path(folder) for folder in self.local_folders.split(":") if folder]
 
 
 def read_agent_settings(environment: Mapping[str, str]) -> AgentSettings:

@@ -117,8 +117,13 @@ def read_arguments(text: str) -> tuple[Arguments, list[FieldError]]:
         words = iter(shlex.split(text))
     except ValueError as error:
         return Arguments(), [FieldError("Args", f"cannot be read: {error}")]
+    known = True
     for word in words:
+        if not known and not word.startswith("--"):
+            known = True  # the value of an option that is not known
+            continue
         problem = _read(word, words, blocks)
+        known = problem is None
         if problem is not None:
             errors.append(FieldError("Args", problem))
     return Arguments(blocks["config"], blocks["filter"], blocks["call"], **blocks["own"]), errors

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class LogLine(msgspec.Struct, frozen=True, rename="lower"):
+class LogLine(msgspec.Struct, frozen=True, rename="camel"):
     """level: `info`, `notice`, `error`, ... object: the file that the line is about, if it is about one."""
 
     time: str = ""
@@ -11,7 +11,7 @@ class LogLine(msgspec.Struct, frozen=True, rename="lower"):
     msg: str = ""
     source: str = ""
     object: str = ""
-    objecttype: str = msgspec.field(default="", name="objectType")
+    object_type: str = ""
     size: int | None = None
 
     @property

@@ -29,7 +29,10 @@ class TransferCommand(StrEnum):
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """What is to be transferred. rules: filters as rclone takes them. force: lifts the bound on what a sync deletes."""
+    """What is to be transferred. rules: filters as rclone takes them. force: lifts the bound on what a sync deletes.
+
+    secrets: what must not be told, beside the secrets of the two sides.
+    """
 
     command: TransferCommand
     source: Remote
@@ -37,6 +40,7 @@ class Transfer(msgspec.Struct, frozen=True):
     rules: list[str] = []
     arguments: Arguments = Arguments()
     force: bool = False
+    secrets: tuple[str, ...] = ()
 
 
 class Listener:
@@ -68,7 +72,9 @@ class _Run:
         self._worker = worker
         self._wanted = wanted
         self._listener = listener
-        self._secrets = sorted({*wanted.source.secrets, *wanted.destination.secrets}, key=len, reverse=True)
+        self._secrets = sorted(
+            {*wanted.secrets, *wanted.source.secrets, *wanted.destination.secrets}, key=len, reverse=True
+        )
         self._failed: dict[str, str] = {}
         self._call: dict[str, Any] = {}
 

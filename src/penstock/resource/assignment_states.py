@@ -88,6 +88,18 @@ class AssignmentStates(ABC, Generic[S]):
         """What agents reported of one item, by agent."""
         return {state.agent_id: self._status(state) for state in await self._states(key)}
 
+    async def reported(self, key: UUID) -> Mapping[UUID, tuple[S, datetime]]:
+        """The same, and when each agent reported it."""
+        return {state.agent_id: (self._status(state), state.at) for state in await self._states(key)}
+
+    async def of_all(self) -> Mapping[UUID, Mapping[UUID, S]]:
+        """What agents reported of every item, by item and agent."""
+        found: dict[UUID, dict[UUID, S]] = {}
+        for document in await self._store.list(self.collection, limit=2**31 - 1):
+            state = decode(document.body, AgentState)
+            found.setdefault(state.item_id, {})[state.agent_id] = self._status(state)
+        return found
+
     async def plan_remove(self, key: UUID) -> Sequence[Write]:
         """The writes that forget an item's states."""
         now = self._clock.now()

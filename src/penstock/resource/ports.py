@@ -190,11 +190,11 @@ class CoreSystems(Protocol):
 class StorageTypes(Protocol):
     """What a storage may be. Perhaps nobody provides it; then every type is taken."""
 
-    def secrets(self, type: str) -> Collection[str]:
+    async def secrets(self, type: str) -> Collection[str]:
         """The names of the variables of this type that are secret."""
         ...
 
-    def errors(self, type: str, variables: Mapping[str, Any]) -> Sequence[FieldError]:
+    async def errors(self, type: str, variables: Mapping[str, Any]) -> Sequence[FieldError]:
         """What is wrong, in the fields `Type` and `Variables.NAME`; a text with `{{var:NAME}}` may become anything."""
         ...
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from penstock.areas.coresystems.model import CoreDto, CoreSystem2, CoreSystemDto, StorageDto
+from penstock.areas.coresystems.model import CoreDto, CoreSystemDto, StorageDto
 from penstock.areas.coresystems.service import CoreSystemService
 from penstock.kernel.actor import Actor, Role
+from penstock.protocol.core_system import CoreSystem2
 from penstock.resource.answer import Encoded, File
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Body, IfMatch

@@ -2,24 +2,11 @@
 
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Map, Wire
+from penstock.protocol.core_system import CoreSystem2
 from penstock.store.definition import Collection, Column, ColumnType
 
 STORAGE = "storage"
 """The category that makes a core system a storage, in any case."""
-
-
-class CoreSystem2(Wire):
-    """A core system. Category `storage`: files can be transferred from and to it; Type is then the kind of storage.
-
-    Variables: what is needed to reach it. Secrets among them are answered as `********`.
-    """
-
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    category: str | None = None
-    type: str | None = None
-    variables: Map | None = None
 
 
 class CoreSystemDto(Wire):

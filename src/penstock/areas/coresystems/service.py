@@ -10,7 +10,6 @@ from penstock.areas.coresystems.model import (
     CORE_SYSTEMS,
     STORAGE,
     CoreDto,
-    CoreSystem2,
     CoreSystemDto,
     StorageDto,
     StoredCoreSystem,
@@ -21,6 +20,7 @@ from penstock.kernel.errors import FieldError, Invalid, Stale
 from penstock.kernel.ids import new_id
 from penstock.kernel.names import name_errors
 from penstock.kernel.wire import encode
+from penstock.protocol.core_system import CoreSystem2
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import KnownCoreSystem, StorageTypes
@@ -122,16 +122,13 @@ class CoreSystemService:
         """The core system as it will be, and the writes that make it so; none when nothing differs. Raises Invalid."""
         variables = {name: value for name, value in (wanted.variables or {}).items() if value is not None}
         _check(wanted, variables)
-        declared = self._types.secrets(wanted.type or "") if self._types is not None and _is_storage(wanted) else ()
+        types = self._types if _is_storage(wanted) else None
+        declared = await types.secrets(wanted.type or "") if types is not None else ()
         kept: Mapping[str, Any] = await self._secrets(before) if before is not None else {}
         stored = before.variables if before is not None else {}
         same_type = before is not None and before.type == wanted.type
         variables = unmasked(variables, stored, kept, same_type=same_type)
-        if (
-            self._types is not None
-            and _is_storage(wanted)
-            and (errors := self._types.errors(wanted.type or "", variables))
-        ):
+        if types is not None and (errors := await types.errors(wanted.type or "", variables)):
             raise Invalid(errors)
         masked, secrets = parted(variables, declared)
         if before is None:

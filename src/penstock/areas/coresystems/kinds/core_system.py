@@ -5,10 +5,11 @@ from typing import Annotated
 
 import msgspec
 
-from penstock.areas.coresystems.model import CoreSystem2, StoredCoreSystem
+from penstock.areas.coresystems.model import StoredCoreSystem
 from penstock.areas.coresystems.service import CoreSystemService
 from penstock.kernel.actor import Actor
 from penstock.kernel.errors import Invalid
+from penstock.protocol.core_system import CoreSystem2
 from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
 
 _FIELDS = {"Name": "metadata.name", "Description": "metadata.description"}
