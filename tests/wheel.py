@@ -97,6 +97,13 @@ def connector_wheel(folder: Path, name: str = "acme-connectors", version: str = 
     return wheel(folder, name, version, files, points, requires=["penstock>=0.1"])
 
 
+def program_wheel(folder: Path, name: str, code: str, version: str = "1.0.0") -> Path:
+    """A package with a program of its own name, which runs the code."""
+    module = name.replace("-", "_")
+    files = {f"{module}/__init__.py": "", f"{module}/main.py": f"def main():\n    {code}\n"}
+    return wheel(folder, name, version, files, f"[console_scripts]\n{name} = {module}.main:main\n")
+
+
 def wheel(
     folder: Path,
     name: str,

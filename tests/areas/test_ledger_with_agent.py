@@ -3,9 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,42 +11,11 @@ from uuid import uuid4
 from penstock.areas.schedules.gap_accounting import GapAccounting
 from penstock.kernel.cron import Cron
 from tests.application import Application, running_application
+from tests.areas.agent_program import agent_program, pending_token
 from tests.areas.scheduled import apply, schedule
 from tests.areas.waiting import until
 
 EACH_SECOND = "* * * * * ?"
-
-
-@asynccontextmanager
-async def agent_process(
-    application: Application, folder: Path, token: str, name: str
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A real agent, whose time zone is UTC and whose capability Environment is its name."""
-    settings = {
-        "FOLDER": str(folder),
-        "SERVER": application.address,
-        "TOKEN": token,
-        "NAME": name,
-        "CAPABILITIES": f"Environment={name}",
-        "TIMEZONE": "UTC",
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "penstock.agent",
-        env={**os.environ, **{f"PENSTOCK_AGENT_{key}": value for key, value in settings.items()}},
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
-async def pending_token(application: Application) -> str:
-    return str((await application.admin.post("/agents/create", json="")).json()["Token"])
 
 
 async def ticks(application: Application, name: str) -> list[dict[str, Any]]:
@@ -71,13 +37,13 @@ async def test_no_due_time_is_left_out_or_told_twice(tmp_path: Path) -> None:
         await apply(application, schedule(name, EACH_SECOND, "true", requirements=requirements))
         begun = datetime.now(UTC)
         await asyncio.sleep(2)
-        async with agent_process(application, tmp_path / "agent", token, name) as agent:
+        async with agent_program(application, tmp_path / "agent", token, name) as agent:
             await until(lambda: fired(application, name, begun))
             agent.kill()
             await agent.wait()
         killed = datetime.now(UTC)
         await asyncio.sleep(3)
-        async with agent_process(application, tmp_path / "agent", token, name) as agent:
+        async with agent_program(application, tmp_path / "agent", token, name) as agent:
             await until(lambda: fired(application, name, killed))
             nats = application.platform.nats
             assert nats is not None

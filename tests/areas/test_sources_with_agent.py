@@ -1,17 +1,14 @@
 """Event sources with a real agent and real servers: whatever is killed, each finding is one event in the channel."""
 
 import asyncio
-import os
-import sys
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tests.application import Application, running_application
+from tests.areas.agent_program import agent_program, pending_token
 from tests.areas.events import make_channel, messages_of, subscribe
 from tests.areas.faults import kill_bus
 from tests.areas.waiting import until
@@ -19,33 +16,6 @@ from tests.wheel import connector_wheel
 
 ROUNDS = 4
 FILES = 50
-
-
-@asynccontextmanager
-async def running_agent(
-    application: Application, folder: Path, token: str, wheels: Path
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    settings = {
-        "FOLDER": str(folder),
-        "SERVER": application.address,
-        "TOKEN": token,
-        "NAME": "watcher",
-        "PACKAGE_INDEX": "none",
-        "PACKAGE_FOLDER": str(wheels),
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "penstock.agent",
-        env={**os.environ, **{f"PENSTOCK_AGENT_{key}": value for key, value in settings.items()}},
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
 
 
 async def make(application: Application, name: str, kind: str, **configuration: Any) -> str:
@@ -75,14 +45,15 @@ async def test_each_file_is_one_event_whatever_is_killed(tmp_path: Path) -> None
     files, wheels = tmp_path / "files", tmp_path / "wheels"
     files.mkdir()
     connector_wheel(wheels)
-    packages = {"PENSTOCK_PACKAGE_INDEX": "none", "PENSTOCK_PACKAGE_FOLDER": str(wheels)}
-    async with running_application(tmp_path / "server", **packages) as application:
-        token = (await application.admin.post("/agents/create", json="")).json()["Token"]
+    packages = {"PACKAGE_INDEX": "none", "PACKAGE_FOLDER": str(wheels)}
+    settings = {f"PENSTOCK_{name}": value for name, value in packages.items()}
+    async with running_application(tmp_path / "server", **settings) as application:
+        token = await pending_token(application)
         channel = await make_channel(application)
         await subscribe(application, channel, Source="/eventsources/files")
         id = await make(application, "files", "file-watch", folder=str(files), settleSeconds=0)
         for part in range(ROUNDS):
-            async with running_agent(application, tmp_path / "agent", token, wheels) as agent:
+            async with agent_program(application, tmp_path / "agent", token, "watcher", **packages) as agent:
                 await until(lambda: started(application, id))
                 for number in range(FILES):
                     (files / f"{part}-{number}").touch()
@@ -91,7 +62,7 @@ async def test_each_file_is_one_event_whatever_is_killed(tmp_path: Path) -> None
                 await asyncio.sleep(0.4 * part)
                 agent.kill()
                 await agent.wait()
-        async with running_agent(application, tmp_path / "agent", token, wheels):
+        async with agent_program(application, tmp_path / "agent", token, "watcher", **packages):
 
             async def all_told() -> bool:
                 return len(await told(application, channel)) == ROUNDS * FILES

@@ -34,6 +34,7 @@ from penstock.agent.tasks import Tasks
 from penstock.agent.transfers.transfers import FileTransfers
 from penstock.agent.uplink import Uplink
 from penstock.agent.variables import VariableSource
+from penstock.agent.webjobs.web_jobs import WebJobs, job_environments
 from penstock.flow.command import AGENT_MARKER, base_environment
 from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.guard import Guard
@@ -42,7 +43,7 @@ from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
-ASSIGNED: tuple[type[AssignedKind], ...] = (EventSources, FileTransfers)
+ASSIGNED: tuple[type[AssignedKind], ...] = (WebJobs, EventSources, FileTransfers)
 """The kinds of work besides flows."""
 _GRACE = timedelta(seconds=5)
 _FLUSH_SECONDS = 1.5
@@ -112,7 +113,12 @@ class Agent:
             self._settings.zone,
             listener,
             resolve,
-            EngineSettings(agent_run=marker, environment=self._environment(), grace=_GRACE),
+            EngineSettings(
+                agent_run=marker,
+                environment=self._environment(),
+                grace=_GRACE,
+                environments=job_environments(self._settings, self._folder.path),
+            ),
         )
         reader = FlowReader(Variables(resolve), self._settings.zone)
         keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self._clock, identity.registered)

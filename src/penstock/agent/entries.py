@@ -32,6 +32,7 @@ class Channel(StrEnum):
     SCHEDULES = subjects.SCHEDULES
     FLOWS = subjects.FLOWS
     LOGS = subjects.LOGS
+    WEB_JOBS = subjects.WEB_JOBS
     EVENTS = subjects.EVENTS
     TRANSFERS = subjects.TRANSFERS
 

@@ -18,7 +18,7 @@ EVENTS = "events"
 SOURCES = "sources"
 WEB_JOBS = "webjobs"
 TRANSFERS = "transfers"
-REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, EVENTS, TRANSFERS)
+REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, WEB_JOBS, EVENTS, TRANSFERS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
 

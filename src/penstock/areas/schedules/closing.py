@@ -14,7 +14,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.cron import Cron
 from penstock.protocol.capability import satisfies
 from penstock.protocol.report import TickOutcome
-from penstock.resource.ports import AgentDirectory, KnownAgent
+from penstock.resource.ports import AgentDirectory, CronJob, CronJobs, KnownAgent
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Append
 
@@ -33,6 +33,7 @@ class LedgerClosing:
         ledger: Ledger,
         closed: ClosedLedgers,
         policy: SchedulePolicy,
+        others: CronJobs | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -40,6 +41,7 @@ class LedgerClosing:
         self._ledger = ledger
         self._closed = closed
         self._policy = policy
+        self._others = others
 
     async def close_all(self) -> None:
         """Closes what is due to be closed; any number of replicas may do so."""
@@ -49,26 +51,29 @@ class LedgerClosing:
                 await self._close(agent)
 
     async def _close(self, agent: KnownAgent) -> None:
-        documents = await self._store.list(SCHEDULES, limit=2**31 - 1)
-        schedules = [decode(document.body, Schedule) for document in documents]
-        matched = [schedule for schedule in schedules if satisfies(agent.capabilities, schedule.required)]
-        left = [tick for schedule in matched if (tick := await self._left_open(agent, schedule)) is not None]
+        matched = [job for job in await self._jobs() if satisfies(agent.capabilities, job.requirements)]
+        left = [tick for job in matched if (tick := await self._left_open(agent, job)) is not None]
         await self._ledger.publish(left)
         for start in range(0, len(left), _AT_ONCE):
             await self._store.commit([Append(TICKS, left[start : start + _AT_ONCE])])
         await self._store.commit([plan_close(agent)])
 
-    async def _left_open(self, agent: KnownAgent, schedule: Schedule) -> ScheduleTick | None:
-        told = await self._last_told(agent.id, schedule)
-        changed = schedule.update_date or schedule.created_date
+    async def _jobs(self) -> Sequence[CronJob]:
+        """All that has due times: schedules, and web jobs where there are any."""
+        documents = await self._store.list(SCHEDULES, limit=2**31 - 1)
+        schedules = [_cron_job(decode(document.body, Schedule)) for document in documents]
+        return [*schedules, *(await self._others.cron_jobs() if self._others is not None else ())]
+
+    async def _left_open(self, agent: KnownAgent, job: CronJob) -> ScheduleTick | None:
+        told = await self._last_told(agent.id, job)
         # By the cron that holds now, also for the time before it held: only the agent knew the one before.
-        after = told or max(changed, _registered(agent.id))
-        span = span_of(Cron.parse(schedule.cron), after, agent.since, self._policy.zone)
+        after = told or max(job.changed, _registered(agent.id))
+        span = span_of(Cron.parse(job.cron), after, agent.since, self._policy.zone)
         if span is None:
             return None
         return ScheduleTick(
-            schedule=schedule.name,
-            flow=schedule.flow,
+            schedule=job.schedule,
+            flow=job.flow,
             version="",
             agent_id=agent.id,
             due=span.first,
@@ -78,11 +83,16 @@ class LedgerClosing:
             reason=AGENT_AWAY,
         )
 
-    async def _last_told(self, agent_id: UUID, schedule: Schedule) -> datetime | None:
+    async def _last_told(self, agent_id: UUID, job: CronJob) -> datetime | None:
         """The last due time that the agent has accounted for."""
-        where: Sequence[Where] = [Where("line", "=", line_of(agent_id, schedule.flow))]
+        where: Sequence[Where] = [Where("line", "=", line_of(agent_id, job.flow))]
         bodies = await self._store.entries(TICKS, where, limit=1)
         return decode(bodies[0], ScheduleTick).last_due if bodies else None
+
+
+def _cron_job(schedule: Schedule) -> CronJob:
+    changed = schedule.update_date or schedule.created_date
+    return CronJob(schedule.name, schedule.name, schedule.flow, schedule.cron, schedule.required, changed)
 
 
 def _registered(agent_id: UUID) -> datetime:

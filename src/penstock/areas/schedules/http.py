@@ -47,3 +47,13 @@ class ScheduleOperations:
         then says why. Output is the end of what it wrote.
         """
         return await self._history.runs(name, wanted)
+
+    @operation("GET", "/automation/webjob/{name}/ticks", Role.READER, beyond=True)
+    async def ticks_of_web_job(self, name: str, wanted: Filter[TickFilter]) -> Encoded[list[ScheduleTick]]:
+        """List what became of the due times of a web job with a cron expression, as those of a schedule."""
+        return await self._history.ticks_of_web_job(name, wanted)
+
+    @operation("GET", "/automation/webjob/{name}/runs", Role.READER, beyond=True)
+    async def runs_of_web_job(self, name: str, wanted: Filter[PageFilter]) -> Encoded[list[ScheduleRun]]:
+        """List the runs of a web job with a cron expression, as those of a schedule."""
+        return await self._history.runs_of_web_job(name, wanted)

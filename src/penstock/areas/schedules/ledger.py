@@ -34,6 +34,7 @@ from penstock.bus.message import Message
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.names import name_key
 from penstock.protocol.report import ScheduleReport, TickOutcome
+from penstock.protocol.web_job import PREFIX as WEB_JOB_PREFIX
 from penstock.resource.mirror import Mirror
 from penstock.store.definition import Journal
 from penstock.store.store import Store
@@ -69,7 +70,8 @@ class Ledger:
     async def publish(self, ticks: Sequence[ScheduleTick], runs: Sequence[RunEntry] = ()) -> None:
         """Tells in the streams of schedules that exist: runs, and due times that did not fire."""
         silent = [tick for tick in ticks if tick.outcome is not TickOutcome.FIRED]
-        names = await self._names({tick.schedule for tick in silent} | {run.schedule for run in runs})
+        told_of = {tick.schedule for tick in silent} | {run.schedule for run in runs}
+        names = await self._names({name for name in told_of if not name.startswith(WEB_JOB_PREFIX)})
         told = [(name, ticks_message(tick, name)) for tick in silent if (name := names.get(name_key(tick.schedule)))]
         told += [(name, run_message(run, name)) for run in runs if (name := names.get(name_key(run.schedule)))]
         await self._publish(told)

@@ -9,6 +9,7 @@ from penstock.areas.schedules.ledger_entry import RunEntry, ScheduleTick
 from penstock.areas.schedules.model import FLOW_PREFIX
 from penstock.kernel.names import name_errors, name_key
 from penstock.protocol.report import RunFinished, RunStarted, ScheduleReport, TickReport
+from penstock.protocol.web_job import PREFIX as WEB_JOB_PREFIX
 
 _LONGEST_OUTPUT = 64 * 1024  # characters; agents keep to less, and a message has a limit
 
@@ -55,7 +56,8 @@ def with_begins(runs: Sequence[RunEntry]) -> list[RunEntry]:
 def _belongs(told: TickReport | RunStarted | RunFinished) -> bool:
     """Whether the flow is the schedule's: the name is in subjects, so what is no name is passed over."""
     schedule = told.schedule or ""
-    return not name_errors("", schedule) and name_key(told.flow) == name_key(FLOW_PREFIX + schedule)
+    flow = schedule if schedule.startswith(WEB_JOB_PREFIX) else FLOW_PREFIX + schedule
+    return not name_errors("", schedule) and name_key(told.flow) == name_key(flow)
 
 
 def _begin(agent_id: UUID, schedule: str, run: RunStarted | RunFinished | RunEntry, command: str | None) -> RunEntry:

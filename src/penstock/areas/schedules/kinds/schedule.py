@@ -11,7 +11,8 @@ from penstock.areas.schedules.streams import ScheduleStreams
 from penstock.kernel.actor import Actor
 from penstock.kernel.cron import Cron, CronError
 from penstock.kernel.errors import FieldError, Invalid
-from penstock.kernel.names import name_errors
+from penstock.kernel.names import name_errors, name_key
+from penstock.protocol.web_job import PREFIX as WEB_JOB_PREFIX
 from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec
 
 _LONGEST_NAME = 128 - len(FLOW_PREFIX)
@@ -95,6 +96,8 @@ class ScheduleKind(ConfigurationKind[ScheduleSpec]):
 def _name_errors(metadata: Metadata) -> list[FieldError]:
     if len(metadata.name) > _LONGEST_NAME:
         return [FieldError("metadata.name", f"must have at most {_LONGEST_NAME} characters")]
+    if name_key(metadata.name).startswith(WEB_JOB_PREFIX):
+        return [FieldError("metadata.name", f"must not begin with {WEB_JOB_PREFIX}: the ledger knows web jobs so")]
     return name_errors("metadata.name", metadata.name)
 
 

@@ -1,0 +1,1 @@
+"""Web jobs that the agent keeps running."""
