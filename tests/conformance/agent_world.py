@@ -13,17 +13,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from penstock.agent.crashes import Crashes
 from penstock.agent.database import Database, Work
 from penstock.agent.desired import read_items, read_names
+from penstock.agent.engines import Engines
+from penstock.agent.flow_log import FlowLog
 from penstock.agent.keeper import FlowKeeper
 from penstock.agent.ledger import Ledger
 from penstock.agent.listener import AgentListener
+from penstock.agent.log_limit import LogLimit
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
 from penstock.agent.reading import FlowReader
+from penstock.flow.choice import EngineKind
 from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.listener import Tick
 from penstock.flow.variables import Variable, Variables
@@ -77,8 +83,8 @@ class Killed(Exception):
 class WatchingListener(AgentListener):
     """Remembers what the engine was let fire."""
 
-    def __init__(self, ledger: Ledger, runs: OpenRuns, outbox: Outbox) -> None:
-        super().__init__(ledger, runs, outbox)
+    def __init__(self, ledger: Ledger, runs: OpenRuns, log: FlowLog) -> None:
+        super().__init__(ledger, runs, log)
         self.fired: list[tuple[str, datetime]] = []
 
     async def ticks(self, ticks: Sequence[Tick]) -> None:
@@ -140,7 +146,8 @@ class World:
         outbox = Outbox(database, self.clock, 1 << 30)
         runs = OpenRuns(database, outbox, self.clock)
         ledger = Ledger(database, outbox, runs)
-        listener = WatchingListener(ledger, runs, outbox)
+        log = FlowLog(outbox, self.clock, LogLimit(monotonic))
+        listener = WatchingListener(ledger, runs, log)
         await database.open()
         await ledger.open()
         engine = FlowEngine(self.clock, ZONE, listener, _no_variable, EngineSettings(grace=timedelta()))
@@ -148,7 +155,18 @@ class World:
         serving = asyncio.create_task(_serve(engine, ending))
         await asyncio.sleep(0)
         reader = FlowReader(Variables(_no_variable), ZONE)
-        keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self.clock, _LONG_AGO)
+        keeper = FlowKeeper(
+            Engines({EngineKind.NATIVE: engine}),
+            reader,
+            database,
+            ledger,
+            runs,
+            outbox,
+            log,
+            Crashes(monotonic),
+            self.clock,
+            _LONG_AGO,
+        )
         self.life = Life(database, ledger, keeper, listener, serving, ending)
 
     async def resume(self) -> None:

@@ -4,48 +4,39 @@ import asyncio
 import os
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
 
 from penstock.agent.access import Access
-from penstock.agent.accountant import tell_passed
 from penstock.agent.assigned.kind import AssignedKind, Surroundings
 from penstock.agent.assigned.work import AssignedWork
 from penstock.agent.capabilities import CUSTOM_FILE, Capabilities
 from penstock.agent.database import Database
+from penstock.agent.flows import Flows
 from penstock.agent.folder import AgentFolder
 from penstock.agent.identity import Identity
-from penstock.agent.keeper import FlowKeeper
 from penstock.agent.ledger import Ledger
 from penstock.agent.link import Link
-from penstock.agent.listener import AgentListener
 from penstock.agent.open_runs import OpenRuns
 from penstock.agent.outbox import Outbox
 from penstock.agent.pinger import Pinger
-from penstock.agent.reading import FlowReader
-from penstock.agent.reconciler import Reconciler
 from penstock.agent.registration import identify
 from penstock.agent.settings import AgentSettings
 from penstock.agent.sources.event_sources import EventSources
 from penstock.agent.tasks import Tasks
 from penstock.agent.transfers.transfers import FileTransfers
 from penstock.agent.uplink import Uplink
-from penstock.agent.variables import VariableSource
-from penstock.agent.webjobs.web_jobs import WebJobs, job_environments
+from penstock.agent.webjobs.web_jobs import WebJobs
 from penstock.flow.command import AGENT_MARKER, base_environment
-from penstock.flow.engine import EngineSettings, FlowEngine
 from penstock.flow.guard import Guard
 from penstock.flow.orphans import sweep
-from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
 ASSIGNED: tuple[type[AssignedKind], ...] = (WebJobs, EventSources, FileTransfers)
 """The kinds of work besides flows."""
-_GRACE = timedelta(seconds=5)
 _FLUSH_SECONDS = 1.5
 _MARKER_FILE = "run"
 _DATABASE = "agent.db"
@@ -106,43 +97,26 @@ class Agent:
         await ledger.open()
         access = Access(identity, self._folder, link, self._clock)
         uplink = Uplink(access)
-        listener = AgentListener(ledger, runs, outbox)
-        resolve = VariableSource(uplink).resolve
-        engine = FlowEngine(
-            self._clock,
-            self._settings.zone,
-            listener,
-            resolve,
-            EngineSettings(
-                agent_run=marker,
-                environment=self._environment(),
-                grace=_GRACE,
-                environments=job_environments(self._settings, self._folder.path),
-            ),
-        )
-        reader = FlowReader(Variables(resolve), self._settings.zone)
-        keeper = FlowKeeper(engine, reader, ledger, runs, outbox, self._clock, identity.registered)
-        reconciler = Reconciler(keeper, ledger, database, uplink, access)
         environment = {**self._environment(), AGENT_MARKER: marker}
-        assigned = AssignedWork(
-            ASSIGNED,
-            Surroundings(self._settings, self._folder.path, environment, database, outbox, uplink, access, self._clock),
+        parts = Surroundings(
+            self._settings, self._folder.path, environment, database, outbox, uplink, access, self._clock
         )
-        pinger = Pinger(self._settings, self._capabilities, access, uplink, engine, listener, self._clock)
+        flows = Flows(parts, ledger, runs, identity.registered)
+        assigned = AssignedWork(ASSIGNED, parts)
+        pinger = Pinger(self._settings, self._capabilities, access, uplink, flows.vitals)
 
         def changed(names: list[str]) -> None:
             if not names:
                 pinger.soon()
                 assigned.notice()
-            reconciler.notice(names)
+            flows.notice(names)
 
         async with Tasks() as carriers:
             carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed, assigned.notice))
-            async with engine, assigned, Tasks() as workers:
-                workers.start(reconciler.serve(), assigned.serve(), pinger.serve(), tell_passed(ledger, self._clock))
+            async with flows, assigned, Tasks() as workers:
+                workers.start(flows.serve(), assigned.serve(), pinger.serve())
                 await self._stop.wait()
                 _log.info("stopping")
-            await runs.none_begins()
             await outbox.flush(_FLUSH_SECONDS)
 
     def _environment(self) -> dict[str, str]:

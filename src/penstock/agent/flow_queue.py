@@ -30,6 +30,7 @@ class FlowQueue:
         self._room = asyncio.Semaphore(_WAITING)
         self._idle = asyncio.Event()
         self._idle.set()
+        self._uncounted: set[str] = set()
         self._workers = Tasks()
 
     async def __aenter__(self) -> Self:
@@ -45,9 +46,19 @@ class FlowQueue:
     async def put(self, flow: str, change: Change) -> None:
         """Waits while many others do."""
         await self._room.acquire()
-        if flow in self._changes:
+        if flow in self._changes and flow not in self._uncounted:
             self._room.release()
-        elif flow not in self._busy:
+        self._uncounted.discard(flow)
+        self._take(flow, change)
+
+    def offer(self, flow: str, change: Change) -> None:
+        """Like `put`, without waiting; passed over when another change of the flow waits, which comes first."""
+        if flow not in self._changes:
+            self._uncounted.add(flow)
+            self._take(flow, change)
+
+    def _take(self, flow: str, change: Change) -> None:
+        if flow not in self._changes and flow not in self._busy:
             self._ready.put_nowait(flow)
         self._changes[flow] = change
         self._idle.clear()
@@ -60,7 +71,10 @@ class FlowQueue:
         while True:
             flow = await self._ready.get()
             change = self._changes.pop(flow)
-            self._room.release()
+            if flow in self._uncounted:
+                self._uncounted.discard(flow)
+            else:
+                self._room.release()
             self._busy.add(flow)
             try:
                 await change()

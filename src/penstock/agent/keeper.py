@@ -1,27 +1,32 @@
-"""Brings one flow at a time to what is wanted of it: in the engine, in the ledger, and in the report on it."""
+"""Brings one flow at a time to what is wanted of it: in an engine, in the ledger, and in the report on it."""
 
 import asyncio
 import sqlite3
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
 from penstock.agent.account import AGENT_AWAY, NOT_STARTED_YET
-from penstock.agent.desired import remove_item, write_item
+from penstock.agent.crashes import MOST, Crashes
+from penstock.agent.database import Database
+from penstock.agent.desired import read_items, remove_item, write_item
 from penstock.agent.due_times import DueTimes
+from penstock.agent.engines import Engines
 from penstock.agent.entries import Channel, insert_entries, state_entry
+from penstock.agent.flow_log import FlowLog
 from penstock.agent.held_flow import HeldFlow, held, rule_of
 from penstock.agent.ledger import Also, Ledger
 from penstock.agent.open_runs import NEVER_BEGAN, OpenRuns
 from penstock.agent.outbox import Outbox
-from penstock.agent.reading import FlowReader
-from penstock.flow.definition import FlowDefinition
-from penstock.flow.engine import FlowEngine
+from penstock.agent.reading import FlowReader, Reading
+from penstock.flow.listener import Level
 from penstock.kernel.clock import Clock
 from penstock.protocol.report import FlowState, IntegrationFlowStatusEnum
 from penstock.protocol.work import IntegrationStatusEnum2, WorkItem
 
 _GRACE = timedelta(seconds=5)
+_LATE = timedelta(seconds=60)  # due times that are older than this when their flow starts are told as missed
 _OUTSTANDING_SECONDS = 10.0
 _log = structlog.get_logger(__name__)
 
@@ -34,19 +39,25 @@ class FlowKeeper:
 
     def __init__(
         self,
-        engine: FlowEngine,
+        engines: Engines,
         reader: FlowReader,
+        database: Database,
         ledger: Ledger,
         runs: OpenRuns,
         outbox: Outbox,
+        flow_log: FlowLog,
+        crashes: Crashes,
         clock: Clock,
         registered: datetime,
     ) -> None:
-        self._engine = engine
+        self._engines = engines
         self._reader = reader
+        self._database = database
         self._ledger = ledger
         self._runs = runs
         self._outbox = outbox
+        self._flow_log = flow_log
+        self._crashes = crashes
         self._clock = clock
         self._registered = registered
         self.flows: dict[str, HeldFlow] = {}
@@ -58,20 +69,47 @@ class FlowKeeper:
         if reading.definition is None or not _is_wanted(item):
             self._put(_resting(item, reading.problem))
             return not reading.passing
-        return await self._start(item, reading.definition, reading.due_times)
+        return await self._start_alone(item, reading, None)
 
     async def apply(self, item: WorkItem) -> bool:
         """Makes the flow what the item says. False: it could not be, which may do better another time."""
         reading = await self._reader.read(item)
-        if reading.definition is None or not _is_wanted(item):
-            await self._rest(item, reading.due_times, reading.problem)
-            return not reading.passing
         before = self.flows.get(item.name)
-        if before is not None and before.stamp == item.stamp:  # tried again: what passed has its reason already
+        tried_again = before is not None and before.stamp == item.stamp
+        if not tried_again:
+            self._crashes.forget(item.name)
+        if reading.definition is None or not _is_wanted(item):
+            await self._rest(item, reading.due_times, _resting(item, reading.problem))
+            return not reading.passing
+        if tried_again:  # what passed has its reason already
             self._ledger.learn(item.name, reading.due_times)
-        elif before is None or not before.is_running:
-            await self._ledger.rest(rule_of(item, reading.due_times, NOT_STARTED_YET), self._since(item))
-        return await self._start(item, reading.definition, reading.due_times)
+            return await self._start_alone(item, reading, None)
+        if self._engines.where(item.name) == reading.engine and await self._replace(item, reading):
+            return True
+        await self._stop(item.name)
+        await self._ledger.rest(rule_of(item, reading.due_times, NOT_STARTED_YET), self._since(item))
+        return await self._start_alone(item, reading, self._ledger.told(item.name))
+
+    async def crashed(self, flow: str, version: str, reason: str) -> None:
+        """The engine told that this version of the flow cannot go on."""
+        before = self.flows.get(flow)
+        item = await self._wanted(flow)
+        if before is None or not before.is_running or before.version != version or item is None:
+            return  # it was changed meanwhile
+        await self._wait_or_give_up(item, (await self._reader.read(item)).due_times, reason)
+
+    async def restart(self, flow: str) -> None:
+        """Starts a flow again that crashed, unless it was changed meanwhile."""
+        before = self.flows.get(flow)
+        item = await self._wanted(flow)
+        if before is None or item is None or not before.waits or before.stamp != item.stamp:
+            return
+        reading = await self._reader.read(item)
+        problem = reading.problem
+        if reading.definition is not None:
+            problem = await self._start(item, reading, None)
+        if problem is not None:
+            await self._wait_or_give_up(item, reading.due_times, problem)
 
     async def remove(self, flow: str, ended: datetime | None) -> None:
         """Ends the flow. ended: since when it is not the agent's any more, where that is known."""
@@ -91,33 +129,69 @@ class FlowKeeper:
             insert_entries(connection, [state_entry(state)])
 
         await self._ledger.remove(flow, min(ended or now, now), forget)
+        self._crashes.forget(flow)
+        self._flow_log.forget(flow)
+        await self._reader.remove(flow)
         self._outbox.stored(Channel.FLOWS, 1)
 
-    async def _start(self, item: WorkItem, definition: FlowDefinition, due_times: DueTimes | None) -> bool:
+    async def _replace(self, item: WorkItem, reading: Reading) -> bool:
+        """Starts a new version beside the one that runs, which then ends; False when it does not start so."""
+        problem = await self._start(item, reading, None)
+        if problem is not None:
+            _log.info("flow starts anew, its versions cannot run side by side", flow=item.name, reason=problem)
+        return problem is None
+
+    async def _start_alone(self, item: WorkItem, reading: Reading, since: datetime | None) -> bool:
+        """Starts a flow that does not run, or says why not."""
+        problem = await self._start(item, reading, since)
+        if problem is None:
+            return True
+        if not self._is_known(item, problem):
+            self._flow_log.tell(item.name, Level.ERROR, problem)
+        await self._rest(item, reading.due_times, _resting(item, problem))
+        return False
+
+    async def _start(self, item: WorkItem, reading: Reading, since: datetime | None) -> str | None:
+        """Answers why it does not start; None when it does."""
+        assert reading.definition is not None
+        if since is not None:
+            since = max(since, self._clock.now() - _LATE)
         try:
-            moment = await self._engine.start(definition)
+            moment = await self._engines.start(reading.engine, reading.definition, since)
         except Exception as error:  # noqa: BLE001 - a flow that does not start must not hurt the others
             _log.warning("flow does not start", flow=item.name, version=item.version, exc_info=error)
-            await self._rest(item, due_times, f"does not start: {error}")
-            return False
+            return f"does not start: {error or type(error).__name__}"
         await self._last_ticks(item.name, moment)
-        new = held(item, IntegrationFlowStatusEnum.RUNNING)
-        rule = rule_of(item, due_times, AGENT_AWAY)
+        engine = self._engines.version(reading.engine)
+        new = held(item, IntegrationFlowStatusEnum.RUNNING, None, engine, reading.folder)
+        rule = rule_of(item, reading.due_times, AGENT_AWAY)
         await self._ledger.run(rule, self._since(item), moment, self._keep(item, new))
         self._put(new)
-        return True
+        await self._reader.keep_only(item)
+        return None
 
-    async def _rest(self, item: WorkItem, due_times: DueTimes | None, problem: str | None) -> None:
+    async def _rest(self, item: WorkItem, due_times: DueTimes | None, new: HeldFlow) -> None:
         await self._stop(item.name)
-        new = _resting(item, problem)
-        rule = rule_of(item, due_times, problem or NOT_STARTED_YET)
+        rule = rule_of(item, due_times, new.problem or NOT_STARTED_YET)
         await self._ledger.rest(rule, self._since(item), self._keep(item, new))
         self._put(new)
 
+    async def _wait_or_give_up(self, item: WorkItem, due_times: DueTimes | None, reason: str) -> None:
+        """The flow rests, and is started again after a pause, unless it has crashed too often."""
+        crash = self._crashes.count(item.name)
+        if crash.pause is None:
+            what = f"crashed {MOST} times and stays down until it is saved or started anew: {reason}"
+            status = IntegrationFlowStatusEnum.ERROR
+        else:
+            what = f"crashed ({crash.number} of {MOST}), starts again in {crash.pause:g} s: {reason}"
+            status = IntegrationFlowStatusEnum.UNKNOWN
+        _log.warning("flow crashed", flow=item.name, version=item.version, crash=crash.number, reason=reason)
+        self._flow_log.tell(item.name, Level.ERROR, f"The flow {what}")
+        await self._rest(item, due_times, held(item, status, what))
+
     async def _stop(self, flow: str) -> None:
-        before = self.flows.get(flow)
-        if before is not None and before.is_running:
-            await self._engine.stop(flow, _GRACE)
+        if self._engines.where(flow) is not None:
+            await self._engines.stop(flow, _GRACE)
             await self._runs.never_began(flow, f"{NEVER_BEGAN}: the flow was stopped")
 
     async def _last_ticks(self, flow: str, moment: datetime) -> None:
@@ -129,9 +203,18 @@ class FlowKeeper:
         except TimeoutError:
             _log.error("flow engine did not tell of a due time", flow=flow)
 
+    async def _wanted(self, flow: str) -> WorkItem | None:
+        """The flow as the servers want it, when it is to run."""
+        items = await self._database.run(partial(read_items, flows=[flow]))
+        return next((item for item in items if _is_wanted(item)), None)
+
     def _since(self, item: WorkItem) -> datetime:
         """When the item began to hold: a clock ahead of ours does not make it hold later."""
         return min(max(item.since, self._registered), self._clock.now())
+
+    def _is_known(self, item: WorkItem, problem: str) -> bool:
+        before = self.flows.get(item.name)
+        return before is not None and (before.stamp, before.problem) == (item.stamp, problem)
 
     def _keep(self, item: WorkItem, new: HeldFlow) -> Also:
         known = self.flows.get(item.name) == new

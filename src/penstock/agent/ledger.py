@@ -125,6 +125,11 @@ class Ledger:
 
         await self._write(reports, (), (), write)
 
+    def told(self, flow: str) -> datetime | None:
+        """Up to when each due time of the flow is told."""
+        account = self._accounts.get(flow)
+        return account.until if account is not None else None
+
     def outstanding(self, flow: str, moment: datetime) -> bool:
         """Whether the engine has yet to tell of a due time up to `moment`."""
         account = self._accounts.get(flow)

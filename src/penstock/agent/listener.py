@@ -1,13 +1,11 @@
-"""What the flow engine tells, passed on to the ledger and the outbox."""
+"""What the flow engine tells, passed on to the ledger, the log and whoever keeps flows running."""
 
 from collections.abc import Callable, Sequence
 
+from penstock.agent.flow_log import FlowLog
 from penstock.agent.ledger import Ledger
 from penstock.agent.open_runs import OpenRuns
-from penstock.agent.outbox import Outbox
 from penstock.flow.listener import CommandRun, LogEntry, Tick
-from penstock.kernel.ids import new_id
-from penstock.protocol.report import LogLine
 
 
 class AgentListener:
@@ -16,10 +14,10 @@ class AgentListener:
     on_failed: told the flow that cannot go on, its version and why.
     """
 
-    def __init__(self, ledger: Ledger, runs: OpenRuns, outbox: Outbox) -> None:
+    def __init__(self, ledger: Ledger, runs: OpenRuns, log: FlowLog) -> None:
         self._ledger = ledger
         self._runs = runs
-        self._outbox = outbox
+        self._log = log
         self.touched: set[str] = set()
         self.on_failed: Callable[[str, str, str], None] = lambda flow, version, reason: None
 
@@ -40,17 +38,4 @@ class AgentListener:
 
     def log(self, entry: LogEntry) -> None:
         self.touched.add(entry.flow)
-        self._outbox.log(
-            LogLine(
-                id=new_id(),
-                at=entry.at,
-                flow=entry.flow,
-                level=entry.level,
-                message=entry.message,
-                exchange_id=entry.exchange_id,
-                exception_type=entry.exception_type,
-                exception_message=entry.exception_message,
-                stack_trace=entry.stack_trace,
-                context={"Logger": entry.logger},
-            )
-        )
+        self._log.add(entry)

@@ -1,24 +1,16 @@
 """The agent's sign of life: what it is, what it offers, and the flows in which something happened."""
 
 import asyncio
-import os
-from collections.abc import Iterator
-from itertools import islice
 
 from penstock.agent.access import Access
 from penstock.agent.build import BUILD_VERSION, build_date
 from penstock.agent.capabilities import Capabilities
-from penstock.agent.listener import AgentListener
+from penstock.agent.flow_vitals import FlowVitals
 from penstock.agent.settings import AgentSettings
 from penstock.agent.uplink import Uplink
-from penstock.flow.engine import FlowEngine
-from penstock.flow.statistics import age
-from penstock.kernel.clock import Clock
-from penstock.kernel.errors import NotFound
 from penstock.protocol.capability import AgentCapability
-from penstock.protocol.status import AgentEndpointManagerStatusEnum2, AgentStatusPing, IntegrationStatus
+from penstock.protocol.status import AgentEndpointManagerStatusEnum2, AgentStatusPing
 
-_FLOWS = 500
 _LOOK_SECONDS = 1.0
 
 
@@ -31,18 +23,13 @@ class Pinger:
         capabilities: Capabilities,
         access: Access,
         uplink: Uplink,
-        engine: FlowEngine,
-        listener: AgentListener,
-        clock: Clock,
+        vitals: FlowVitals,
     ) -> None:
         self._settings = settings
         self._capabilities = capabilities
         self._access = access
         self._uplink = uplink
-        self._engine = engine
-        self._listener = listener
-        self._clock = clock
-        self._folder = os.getcwd()
+        self._vitals = vitals
         self._soon = asyncio.Event()
 
     def soon(self) -> None:
@@ -79,26 +66,5 @@ class Pinger:
             build_date=build_date(),
             agent_name=self._settings.name,
             pool_name=self._settings.pool or None,
-            integration_flow_status_list=list(islice(self._touched(), _FLOWS)),
-        )
-
-    def _touched(self) -> Iterator[IntegrationStatus]:
-        """The flows in which something happened; those that one ping does not hold come with the next."""
-        touched = self._listener.touched
-        while touched:
-            flow = touched.pop()
-            try:
-                yield self._flow(flow)
-            except NotFound:
-                continue  # stopped meanwhile; its state is reported for itself
-
-    def _flow(self, flow: str) -> IntegrationStatus:
-        status = self._engine.status(flow)
-        return IntegrationStatus(
-            integration_name=flow,
-            pid=os.getpid(),
-            working_directory=self._folder,
-            state=status.state,
-            up_time=age(self._clock.now() - status.started),
-            statistics=status.statistics,
+            integration_flow_status_list=self._vitals.told(),
         )

@@ -47,6 +47,14 @@ class Reconciler:
         self._all = self._all or not names
         self._noticed.set()
 
+    def crashed(self, flow: str, version: str, reason: str) -> None:
+        """An engine told that this version of the flow cannot go on."""
+        self._queue.offer(flow, partial(self._keeper.crashed, flow, version, reason))
+
+    async def restart(self, flow: str) -> None:
+        """It is time to start a flow again that crashed."""
+        self._queue.offer(flow, partial(self._keeper.restart, flow))
+
     async def serve(self) -> None:
         """Takes up what was there, then follows the servers, until cancelled."""
         async with self._queue:
