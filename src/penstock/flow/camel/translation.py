@@ -14,7 +14,7 @@ KEY = "penstock.var."
 """What a variable's name begins with among Camel's properties."""
 
 _VARIABLE = re.compile(r"(?<!\\)((?:\\\\)*)\{\{var:([A-Za-z0-9][A-Za-z0-9._-]{0,127})\}\}", re.ASCII)
-_DATA_SOURCE = re.compile(r"#(?:bean:)?([A-Za-z0-9_.-]+)")
+_DATA_SOURCE = re.compile(r"\bdataSource(?:=|['\"]?:\s*['\"]?)#(?:bean:)?([A-Za-z0-9_.-]+)", re.ASCII)
 _CRON_IN_URI = re.compile(r"(?P<before>[?&](?:cron|schedule)=)(?P<cron>RAW\([^)]*\)|[^&]*)")
 _CRON_SCHEMES = {"quartz": "cron", "cron": "schedule"}
 
@@ -42,18 +42,17 @@ def translate(source: str) -> Translation:
     variables = frozenset(match[2] for match in _VARIABLE.finditer(source))
     root = yaml.compose(source, Loader=yaml.SafeLoader)
     edits: list[_Edit] = []
-    data_sources: set[str] = set()
+    data_sources = frozenset(_DATA_SOURCE.findall(source))
     prefixes: set[str] = set()
     for mapping in _mappings(root):
         values = {key.value: value for key, value in mapping.value if isinstance(key, ScalarNode)}
         edits += _cron_edits(values)
-        data_sources.update(_data_sources(values))
         prefixes.update(_prefixes(values))
     text = source
     for edit in sorted(edits, reverse=True):
         text = text[: edit.begin] + edit.text + text[edit.end :]
     return Translation(
-        _VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, frozenset(data_sources), frozenset(prefixes)
+        _VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, data_sources, frozenset(prefixes)
     )
 
 
@@ -91,15 +90,6 @@ def _cron_edits(values: dict[str, Node]) -> Iterator[_Edit]:
 def _replaced(node: ScalarNode, text: str) -> _Edit:
     quoted = yaml.dump(text, default_style='"', width=1 << 20, allow_unicode=True).rstrip("\n")
     return _Edit(node.start_mark.index, node.end_mark.index, quoted)
-
-
-def _data_sources(values: dict[str, Node]) -> Iterator[str]:
-    option = values.get("dataSource")
-    if isinstance(option, ScalarNode):
-        yield from _DATA_SOURCE.findall(option.value)
-    uri = values.get("uri")
-    if isinstance(uri, ScalarNode) and "dataSource=" in uri.value:
-        yield from _DATA_SOURCE.findall(uri.value.partition("dataSource=")[2].partition("&")[0])
 
 
 def _prefixes(values: dict[str, Node]) -> Iterator[str]:
