@@ -83,7 +83,9 @@ class Databases:
         known = self._engines.get(name)
         if known is not None and known[0] == text:
             return known[1]
-        made = await address.engine(self._guard, self._folders.check, read_only=False, connections=_CONNECTIONS)
+        # A file may be replaced, which a connection that is kept would not notice.
+        connections = 0 if address.file is not None else _CONNECTIONS
+        made = await address.engine(self._guard, self._folders.check, read_only=False, connections=connections)
         before = self._engines.get(name)
         self._engines[name] = (text, made)
         if before is not None:
@@ -108,14 +110,32 @@ class Database:
         return await self._work(lambda connection: sum(max(_run(connection, query).rowcount, 0) for query in queries))
 
     async def _work(self, work: Callable[[Connection], T]) -> T:
+        """Does the work in a transaction. Whoever is cancelled meanwhile ends the statement as well."""
+        running: list[Connection] = []
+
         def within_transaction() -> T:
             with self._engine.begin() as connection:
+                running.append(connection)
                 return work(connection)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, within_transaction)
         except SQLAlchemyError as error:
             raise QueryFailed(self._address.masked(_reason(error))) from None
+        except asyncio.CancelledError:
+            if running:
+                await asyncio.to_thread(_interrupt, running[0])
+            raise
+
+
+def _interrupt(connection: Connection) -> None:
+    """Ends the statement that another thread waits for, where the driver can."""
+    driver = connection.connection.driver_connection
+    for name in ("cancel", "interrupt"):
+        end = getattr(driver, name, None)
+        if callable(end):
+            end()
+            return
 
 
 def _run(connection: Connection, query: BoundQuery) -> CursorResult[Any]:
