@@ -1,0 +1,5 @@
+"""An API described by an OpenAPI document, passed on."""
+
+from penstock_api_proxy.application import proxy
+
+__all__ = ["proxy"]

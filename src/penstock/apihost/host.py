@@ -1,0 +1,75 @@
+"""The machine that hosts APIs: its packages, and the folder in which their processes listen."""
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from penstock.apihost.message import Hosting
+from penstock.apihost.packages import ApiPackages
+from penstock.apihost.process import ApiProcess
+from penstock.connectors.resolution import Secrets
+from penstock.packages.environment import Package
+
+
+@dataclass(frozen=True)
+class HostPolicy:
+    """How endpoints are treated. Times are seconds.
+
+    pause: before a further try to initialize; tries: until an endpoint is given up. steady: who ran for so long has
+    not failed before. probe: between two looks at whether it is well. patience: until an answer begins.
+    """
+
+    pause: float = 5.0
+    tries: int = 3
+    steady: float = 60.0
+    probe: float = 10.0
+    probe_patience: float = 5.0
+    patience: float = 60.0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """An API to be started. digest: see ApiPackages.ensure. configuration: ready for use. secrets: those in it."""
+
+    package: Package
+    digest: str | None
+    api: str
+    version: str
+    configuration: Mapping[str, Any]
+    secrets: Secrets
+
+
+class ApiHost:
+    """Works within `async with`. variables: of the platform; packages see next to nothing of them."""
+
+    def __init__(self, packages: ApiPackages, variables: Mapping[str, str], policy: HostPolicy) -> None:
+        self.packages = packages
+        self.policy = policy
+        self._variables = variables
+        self._numbers = itertools.count(1)
+        self._folder = Path()
+
+    async def __aenter__(self) -> Self:
+        # Not below a folder of the platform: the path of a socket has at most 107 bytes.
+        self._folder = Path(tempfile.mkdtemp(prefix="penstock-api-"))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def start(self, name: str, route: str, launch: Launch) -> ApiProcess:
+        """Installs the package where it is not, and starts the API. Raises InstallFailed, ApiFailed."""
+        environment = await self.packages.ensure(launch.package, launch.digest)
+        hosting = Hosting(
+            package=launch.package.name,
+            api=launch.api,
+            version=launch.version,
+            configuration=dict(launch.configuration),
+            socket=str(self._folder / f"{next(self._numbers)}.sock"),
+            root_path=route.rstrip("/"),
+        )
+        return await ApiProcess.start(name, environment, hosting, self._variables, launch.secrets.hidden)
