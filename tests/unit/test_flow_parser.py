@@ -125,7 +125,7 @@ def test_text_options_take_numbers_and_booleans_as_written() -> None:
         (steps("- setBody: {}"), 4, "needs one expression, in one of: constant, simple"),
         (steps("- setBody: {constant: a, simple: b}"), 4, "needs one expression"),
         (steps("- setBody:\n    expression:\n      groovy: a"), 6, "language 'groovy' is not known"),
-        (steps("- setBody:\n    simple: ${date:now}"), 5, "function '${date:now}' is not known"),
+        (steps("- setBody:\n    simple: ${bean:a}"), 5, "function '${bean:a}' is not known"),
         (steps("- setBody:\n    constant: '{{host}}'"), 5, "placeholder '{{host}}' is not known"),
         (steps("- log:\n    message: a\n    loggingLevel: LOUD"), 6, "must be one of TRACE, DEBUG, INFO, WARN"),
         (steps("- log:\n    message: [a]"), 5, "must be a single value"),

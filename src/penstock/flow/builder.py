@@ -84,8 +84,8 @@ class Builder:
         step: Step | None = self._chosen(node, Family.STEP, "step")
         return step
 
-    def _chosen(self, node: Node, family: Family, element: str) -> Any:
-        """The element that the one entry of a mapping names, as in `{log: ...}`."""
+    def _chosen(self, node: Node, family: Family, element: str, use: Use = Use.VALUE) -> Any:
+        """The element that the one entry of a mapping names, as in `{log: ...}`. use: of an expression."""
         if not isinstance(node, Mapping) or len(node.entries) != 1:
             known = ", ".join(self._registry.names(family))
             self.problem(node, element, f"must be a mapping with exactly one of: {known}")
@@ -97,7 +97,8 @@ class Builder:
             self.unknown(name, element, Unknown(family, name.text), self._registry.names(family), prefix)
             return None
         label = name.text if family is Family.STEP else f"{element}: {name.text}"
-        return self.part(kind, label, name, value)
+        chosen: Element | None = self.part(kind, label, name, value)
+        return self._checked(chosen, use, label, value) if isinstance(chosen, Language) else chosen
 
     def _given(self, kind: type[Element], label: str, node: Node) -> Given:
         if isinstance(node, Mapping):
@@ -272,23 +273,22 @@ class Builder:
         if node is not None:
             return self._own_expression(option.use, use.label, node)
         language: Language | None = self._inline_chosen(option, use, Family.LANGUAGE)
-        return self._checked(language, option.use, use.label, use.at)
+        return language
 
     def _own_expression(self, use: Use, label: str, node: Node) -> Language | None:
         """An expression given as `{LANGUAGE: ...}`, or that below `expression`."""
-        language: Language | None = self._chosen(_unwrapped(node, "expression"), Family.LANGUAGE, label)
-        return self._checked(language, use, label, node)
+        language: Language | None = self._chosen(_unwrapped(node, "expression"), Family.LANGUAGE, label, use)
+        return language
 
-    def _checked(self, language: Language | None, use: Use, label: str, node: Node) -> Language | None:
-        if language is None:
-            return None
+    def _checked(self, language: Language, use: Use, label: str, node: Node) -> Language | None:
+        """The expression, when it can be used so."""
         try:
             language.check(use)
         except UnknownName as error:
-            self.problem(node, f"{label}: {language.element}", str(error), error.unknown)
+            self.problem(node, label, str(error), error.unknown)
             return None
         except ValueError as error:
-            self.problem(node, f"{label}: {language.element}", str(error))
+            self.problem(node, label, str(error))
             return None
         return language
 
@@ -298,7 +298,7 @@ class Builder:
         if len(found) == 1:
             name, value = use.given.pop(found[0])
             position = Scalar(found[0], False, name.line, name.column)
-            return self._chosen(Mapping(name.line, name.column, [(position, value)]), family, use.label)
+            return self._chosen(Mapping(name.line, name.column, [(position, value)]), family, use.label, option.use)
         if option.required or found:
             self._miss_choice(use, family, found)
         return None

@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.flow.command import CommandRunner
@@ -40,7 +41,7 @@ class NoConsumer(FlowError):
 class FlowContext:
     """One version of a running flow, as its steps and components see it.
 
-    surroundings: what all flows of the engine share.
+    surroundings: what all flows of the engine share. zone: of wall-clock times.
     """
 
     __slots__ = (
@@ -54,6 +55,7 @@ class FlowContext:
         "name",
         "variables",
         "version",
+        "zone",
     )
 
     def __init__(
@@ -67,6 +69,7 @@ class FlowContext:
         surroundings: "FlowSurroundings | None" = None,
         resources: Resources | None = None,
         spawn: Spawn | None = None,
+        zone: tzinfo = UTC,
     ) -> None:
         self.name = name
         self.version = version
@@ -77,6 +80,7 @@ class FlowContext:
         self._surroundings = surroundings
         self._resources = resources
         self._spawn = spawn
+        self.zone = zone
         self._entrances: dict[str, Enter] = {}
 
     @property
@@ -138,7 +142,7 @@ class FlowContext:
         masked = self.variables.masked
         trace = None
         if error is not None and not isinstance(error, PenstockError):
-            trace = masked("".join(traceback.format_exception(error)))
+            trace = self.trace_of(error)
         self.listener.log(
             LogEntry(
                 flow=self.name,
@@ -153,3 +157,7 @@ class FlowContext:
                 stack_trace=trace,
             )
         )
+
+    def trace_of(self, error: BaseException) -> str:
+        """Where the error happened, secrets masked."""
+        return self.variables.masked("".join(traceback.format_exception(error)))

@@ -221,6 +221,7 @@ class FlowEngine:
             self._surroundings,
             resources,
             spawn,
+            self._zone,
         )
 
     async def _deliver(self, rings: Sequence[Ring]) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from penstock.flow.errors import java_names
+
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
 
@@ -29,6 +31,8 @@ def shown(value: object) -> str:
         return "{" + ", ".join(f"{shown(key)}={shown(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(shown(inner) for inner in value) + "]"
+    if isinstance(value, BaseException):
+        return f"{java_names(value)[0]}: {value}"
     return str(value)
 
 
