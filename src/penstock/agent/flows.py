@@ -62,7 +62,7 @@ class Flows:
             environments=job_environments(parts.settings, parts.folder),
         )
         self._native = FlowEngine(clock, zone, listener, resolve, engine_settings, self._surroundings)
-        self._camel = CamelEngine(clock, listener, resolve, _camel_settings(parts))
+        self._camel = CamelEngine(clock, listener, resolve, _camel_settings(parts), self._surroundings.server)
         engines = Engines({EngineKind.NATIVE: self._native, EngineKind.CAMEL: self._camel})
         self._folders = FlowFolders(parts.folder / _FLOWS, FlowFiles(parts.uplink).fetch)
         reader = FlowReader(Variables(resolve), zone, self._folders, self._camel.check)

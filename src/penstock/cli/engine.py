@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from penstock.cli.installation import data_folder
+from penstock.cli.installation import data_folder, engine_folder
 from penstock.flow.camel.installation import INSTALL_COMMAND, CamelInstallation
 from penstock.flow.camel.java import NoJava, find_java
 from penstock.flow.camel.release import VERSION
@@ -88,4 +88,4 @@ def _engines(given: Path | None, environment: Mapping[str, str]) -> Path:
         return Path(named).expanduser().absolute()
     if agent := environment.get("PENSTOCK_AGENT_FOLDER"):
         return Path(agent).expanduser().absolute() / "engines"
-    return data_folder(environment) / "engines"
+    return engine_folder(data_folder(environment))

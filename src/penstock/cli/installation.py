@@ -26,6 +26,11 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("PENSTOCK_DATA") or DEFAULT_FOLDER).expanduser().absolute()
 
 
+def engine_folder(data: Path) -> Path:
+    """Where engines are that are installed for the agent of an installation."""
+    return data / "engines"
+
+
 @dataclass(frozen=True)
 class Installation:
     """folder: everything that is kept. host, port: where the server listens."""
@@ -117,6 +122,7 @@ class Installation:
         }
         own |= {"PENSTOCK_AGENT_FOLDER": str(self.agent_folder), "PENSTOCK_AGENT_SERVER": self.address}
         own.setdefault("PENSTOCK_AGENT_LOG_FORMAT", "console")
+        own.setdefault("PENSTOCK_AGENT_ENGINE_FOLDER", str(engine_folder(self.folder)))
         if self.only_this_machine:
             own.setdefault("PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES", "true")
         if not self.agent_is_known and "PENSTOCK_AGENT_TOKEN" not in own:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from penstock.areas.flows.model import IntegrationFlow, IntegrationFlowFile
-from penstock.flow.parser import parse_flow
+from penstock.flow.choice import choose, forced_engine
 from penstock.flow.problem import InvalidFlow
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors, name_key
@@ -58,9 +58,11 @@ def _spec_errors(flow: IntegrationFlow, version: str) -> Iterator[FieldError]:
         yield FieldError("FlowSpec", f"must have at most {_LONGEST_SPEC // _KIB} KiB")
         return
     try:
-        parse_flow(flow.name or "flow", version, flow.flow_spec or "")
+        choose(flow.name or "flow", version, flow.flow_spec or "", forced_engine(flow.variables))
     except InvalidFlow as error:
         yield from (FieldError("FlowSpec", f"line {p.line}, column {p.column}: {p}") for p in error.problems)
+    except Invalid as error:
+        yield from error.errors
 
 
 def _variable_errors(flow: IntegrationFlow) -> Iterator[FieldError]:
