@@ -7,6 +7,7 @@ reply subject, so an agent's reach ends at its account (docs/decisions/0004-bus-
 """
 
 import os
+import re
 import tempfile
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 
 from penstock.bus.claims import Exchange, Permissions, account_jwt, operator_jwt, user_jwt
 from penstock.bus.nkeys import NKey, NKeyRole
-from penstock.kernel.errors import UnusableFile, naming_files
+from penstock.kernel.errors import Invalid, UnusableFile, naming_files
 
 EVERYTHING = Permissions()
 _AGENT_SUBJECTS = (Exchange("agent.*.>", "service"), Exchange("to.>", "stream"))
@@ -38,6 +39,14 @@ class UserCredential(msgspec.Struct, frozen=True):
             f"-----BEGIN NATS USER JWT-----\n{self.jwt}\n------END NATS USER JWT------\n\n"
             f"-----BEGIN USER NKEY SEED-----\n{self.seed}\n------END USER NKEY SEED------\n"
         )
+
+    @classmethod
+    def of_file_text(cls, text: str) -> Self:
+        """From a `.creds` file. Raises Invalid."""
+        parts = re.findall(r"^-{3,}BEGIN [^\n]*-{3,}\n(\S+)\n", text, re.MULTILINE)
+        if len(parts) != 2:
+            raise Invalid.one("", "is no file of credentials for the bus")
+        return cls(*parts)
 
 
 class _Seeds(msgspec.Struct):

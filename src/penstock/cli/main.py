@@ -14,6 +14,7 @@ COMMANDS = {
     "up": Entry("penstock.cli.up:up", "Run everything on this machine"),
     "serve": Entry("penstock.cli.programs:serve", "Run the control plane alone"),
     "agent": Entry("penstock.cli.programs:agent", "Run an agent alone"),
+    "notebooks": Entry("penstock.cli.programs:notebooks", "Run a worker for scripts and notebooks alone"),
     "invite": Entry("penstock.cli.invite:invite", "Let one more agent register"),
     "login": Entry("penstock.cli.login:login", "Sign in and keep the session"),
     "apply": Entry("penstock.cli.apply:apply", "Apply configuration documents"),
@@ -25,6 +26,7 @@ COMMANDS = {
     "channel": Entry("penstock.cli.channel:channel", "Enable a channel's delivery, replay history to it"),
     "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
+    "mft": Entry("penstock.cli.mft:mft", "Run file transfers"),
     "engine": Entry("penstock.cli.engine:engine", "Install and list the engines that run flows"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),
     "nats-credentials": Entry(

@@ -16,6 +16,17 @@ def serve() -> int:
 
 
 @click.command()
+def notebooks() -> int:
+    """Run a worker of the interactive engine alone, for servers with PENSTOCK_ENGINE=external.
+
+    Settings are environment variables named PENSTOCK_ENGINE_*; the engine's defaults.toml explains each.
+    PENSTOCK_ENGINE_NATS_URL and PENSTOCK_ENGINE_CREDENTIALS, a file with what `penstock nats-credentials engine`
+    prints, must be set.
+    """
+    return int(import_module("penstock.engine.program").main())
+
+
+@click.command()
 def agent() -> int:
     """Run an agent alone. Settings are environment variables named PENSTOCK_AGENT_*."""
     return int(import_module("penstock.agent.main").main() or 0)

@@ -246,6 +246,14 @@ class AccessRules(Protocol):
         ...
 
 
+class CodeRules(Protocol):
+    """Provided by `interactive`."""
+
+    async def rules(self) -> Sequence[Rule]:
+        """How scripts and notebooks are kept apart where they run now."""
+        ...
+
+
 class ConfigurationKinds(Mapping[str, ConfigurationKind[Any]]):
     """Provided by the server: every kind that the areas declare, by its name."""
 

@@ -13,6 +13,7 @@ import structlog
 from penstock.bus.bus import Bus
 from penstock.bus.credentials import BusKeys
 from penstock.bus.embedded import EmbeddedServer
+from penstock.engine.client import EngineClient
 from penstock.kernel.clock import Clock, SystemClock
 from penstock.kernel.errors import Invalid, naming_files
 from penstock.kernel.ownership import exposure
@@ -27,6 +28,7 @@ from penstock.server.authentication import Authentication
 from penstock.server.container import Container
 from penstock.server.discovery import find_areas
 from penstock.server.documentation import Documentation
+from penstock.server.engine import engine_client
 from penstock.server.health import Health
 from penstock.server.key_file import master_key, previous_keys
 from penstock.server.openapi import openapi_document
@@ -92,6 +94,7 @@ async def _open(settings: ServerSettings, clock: Clock, progress: Progress, stac
     stack.push_async_callback(bus.close)
     progress("wiring the areas")
     container = _container(settings, store, bus, keys, clock, servers)
+    container.put(EngineClient, engine_client(settings, bus, keys, servers, stack))
     return _wire(settings, container, areas, nats)
 
 

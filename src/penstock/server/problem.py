@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from penstock.engine.result import RunFailed
 from penstock.kernel.errors import (
     Forbidden,
     Invalid,
@@ -30,6 +31,7 @@ STATUSES: dict[type[PenstockError], int] = {
     Stale: 412,
     TooLarge: 413,
     UnsupportedMedia: 415,
+    RunFailed: 422,
     TooManyRequests: 429,
     Unavailable: 503,
 }

@@ -14,6 +14,7 @@ PREFIX = "PENSTOCK_"
 ELSEWHERE = frozenset(
     {
         "PENSTOCK_AGENT_",
+        "PENSTOCK_ENGINE_",
         "PENSTOCK_RUN",
         "PENSTOCK_URL",
         "PENSTOCK_API_KEY",
@@ -74,6 +75,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     dead_letter_days: Annotated[int, msgspec.Meta(ge=1, le=3650)]
     webhook_keep_days: Annotated[int, msgspec.Meta(ge=1, le=36500)]
     webhook_keep_requests: Annotated[int, msgspec.Meta(ge=1, le=10**9)]
+    engine: Literal["embedded", "external"]
     purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
     grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]
     log_format: Literal["auto", "json", "console"]

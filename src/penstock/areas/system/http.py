@@ -32,6 +32,7 @@ class SystemHandlers:
     async def policy_report(self) -> str:
         """Report the policies in force, as Markdown in a JSON string.
 
-        Who may call which operation, limits of sizes, rules of passwords, tokens and keys.
+        Who may call which operation, limits of sizes, rules of passwords, tokens and keys, how the code that users
+        run is kept apart.
         """
-        return self._report.text()
+        return await self._report.text()

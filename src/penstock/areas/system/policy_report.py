@@ -8,7 +8,7 @@ from penstock.kernel.actor import Role
 from penstock.kernel.clock import Clock
 from penstock.resource.operation import MIB, Operation
 from penstock.resource.page import DEFAULT, MOST
-from penstock.resource.ports import AccessRules, OperationCatalog, Rule
+from penstock.resource.ports import AccessRules, CodeRules, OperationCatalog, Rule
 
 _INTRODUCTION = """\
 Roles build on each other: Reader (reads, no secrets), Operator (also runs, starts, stops, creates and publishes),
@@ -18,16 +18,18 @@ Admin (also identity, secrets, agents and configuration). Agent stands apart: an
 class PolicyReport:
     """Writes the report."""
 
-    def __init__(self, operations: OperationCatalog, access: AccessRules, clock: Clock) -> None:
+    def __init__(self, operations: OperationCatalog, access: AccessRules, code: CodeRules, clock: Clock) -> None:
         self._operations = operations
         self._access = access
+        self._code = code
         self._clock = clock
 
-    def text(self) -> str:
+    async def text(self) -> str:
         """Markdown."""
         made = f"Penstock {version('penstock')}, {self._clock.now():%Y-%m-%d %H:%M:%S} UTC"
         parts = ["# Policy report", made, "## Roles", _INTRODUCTION]
         parts += ["## Passwords, tokens, keys", _rules(self._access.rules())]
+        parts += ["## Code that users run", _rules(await self._code.rules())]
         parts += ["## Limits", _rules(_limits()), "## Operations", *_tables(self._operations)]
         return "\n\n".join(parts) + "\n"
 

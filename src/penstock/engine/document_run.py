@@ -1,0 +1,161 @@
+"""Runs a document's cells in their order, up to the first that fails."""
+
+import keyword
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from penstock.engine.documents.document import Cell, Document
+from penstock.engine.documents.kernels import SHOWN, SILENT, canonical
+from penstock.engine.documents.magic import Code, Magic, Reference, parts_of
+from penstock.engine.documents.parameters import asked_name, declared_value, is_parameters_cell
+from penstock.engine.kernel import Emit, Kernel
+from penstock.engine.kernel_set import KernelSet
+from penstock.engine.languages import PYTHON, reading, writing
+from penstock.engine.output import TEXT, Output
+from penstock.kernel.errors import Invalid
+
+_VALUE = "value"
+_IGNORED = frozenset({"time"})
+_LONGEST_VALUE = 1 << 20
+
+
+class DocumentRun:
+    """parameters: values by name, checked already. They are in every kernel before its first code."""
+
+    def __init__(self, document: Document, parameters: Mapping[str, Any], kernels: KernelSet, emit: Emit) -> None:
+        self._document = document
+        self._given = dict(parameters)
+        self._values: dict[str, Any] = dict(parameters)
+        self._kernels = kernels
+        self._emit = emit
+        self._supplied: set[Kernel] = set()
+
+    async def run(self) -> bool:
+        """Whether every cell succeeded. Raises Invalid for what cannot run, KernelLost, Unavailable."""
+        for cell in self._document.cells:
+            name = canonical(cell.kernel, self._document)
+            if name in SILENT:
+                continue
+            if name in SHOWN:
+                self._emit(Output(kind="display", data={SHOWN[name]: cell.text, TEXT: cell.text}))
+            elif not await self._run_cell(cell, name):
+                return False
+        return True
+
+    async def _run_cell(self, cell: Cell, kernel: str) -> bool:
+        for part in parts_of(cell.text):
+            if isinstance(part, Magic):
+                await self._obey(part, kernel)
+            elif not await self._run_code(part, kernel):
+                return False
+        if kernel == PYTHON and is_parameters_cell(cell):
+            await self._set_all(await self._kernel(kernel), self._given)
+        return True
+
+    async def _run_code(self, code: Code, name: str) -> bool:
+        if name == _VALUE:
+            raise Invalid.one("", "the text of a #!value cell needs `#!value --name ...` above it")
+        kernel = await self._kernel(name)
+        if kernel not in self._supplied:
+            self._supplied.add(kernel)
+            await self._set_all(kernel, self._values)
+        answer = await kernel.execute(code.text, self._emit)
+        return not answer.failed
+
+    async def _obey(self, magic: Magic, kernel: str) -> None:
+        match magic.name:
+            case "value":
+                name = magic.needed("name")
+                if name not in self._given:
+                    self._values[name] = msgspec.json.decode(declared_value(magic).default or "null")
+                await self._tell_supplied(name)
+            case "set":
+                await self._set(kernel, magic.needed("name"), await self._value_of(magic))
+            case "share":
+                await self._share(magic, kernel)
+            case name if name not in _IGNORED:
+                raise Invalid.one("", f"the magic command '#!{name}' is not supported")
+
+    async def _tell_supplied(self, name: str) -> None:
+        """Kernels that have begun already get a value that is declared only now."""
+        for kernel in self._supplied:
+            await self._set_all(kernel, {name: self._values[name]})
+
+    async def _value_of(self, magic: Magic) -> Any:
+        value = magic.options.get("value")
+        if not isinstance(value, Reference):
+            return value or magic.content
+        if value.asks:
+            return self._values[asked_name(magic, value)]
+        return await self._read(value.source, value.name)
+
+    async def _share(self, magic: Magic, kernel: str) -> None:
+        source = magic.needed("from")
+        if not magic.words or not isinstance(magic.words[0], str):
+            raise Invalid.one("", f"'{magic.line}' needs the name of a variable")
+        name = magic.words[0]
+        await self._set(kernel, magic.text("as") or name, await self._read(source, name))
+
+    async def _read(self, source: str, name: str) -> Any:
+        if canonical(source, self._document) == _VALUE:
+            if name not in self._values:
+                raise Invalid.one("", f"no #!value is called '{name}'")
+            return self._values[name]
+        return await self._shown(await self._kernel(canonical(source, self._document)), name)
+
+    async def _shown(self, kernel: Kernel, name: str) -> Any:
+        _check_variable(name)
+        printed: list[str] = []
+
+        def collect(output: Output) -> None:
+            if output.kind == "stream" and sum(map(len, printed)) < _LONGEST_VALUE:
+                printed.append(str(output.data[TEXT]))
+
+        answer = await kernel.execute(reading(kernel.language.language, name), collect)
+        text = "".join(printed)
+        try:
+            if not answer.failed:
+                return msgspec.json.decode(text)
+        except msgspec.MsgspecError:
+            if kernel.language.language == "bash":
+                return text
+        raise Invalid.one("", f"'{name}' of {kernel.language.name} cannot be shared: it is missing, or no JSON")
+
+    async def _set(self, kernel: str, name: str, value: Any) -> None:
+        if kernel == _VALUE:
+            self._values[name] = value
+            return
+        _check_variable(name)
+        target = await self._kernel(kernel)
+        code = writing(target.language.language, name, msgspec.json.encode(value).decode())
+        answer = await target.execute(code, _ignore)
+        if answer.failed:
+            raise Invalid.one("", f"'{name}' cannot be set in {target.language.name}")
+
+    async def _set_all(self, kernel: Kernel, values: Mapping[str, Any]) -> None:
+        """Those whose names are variables; others can be had by `#!share --as`."""
+        if kernel.language.language != PYTHON:
+            return
+        named = {name: value for name, value in values.items() if _is_variable(name)}
+        if named:
+            lines = [writing(PYTHON, name, msgspec.json.encode(value).decode()) for name, value in named.items()]
+            await kernel.execute("\n".join(lines), _ignore, silent=True)
+
+    async def _kernel(self, name: str) -> Kernel:
+        kernel, _ = await self._kernels.kernel(name)
+        return kernel
+
+
+def _is_variable(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _check_variable(name: str) -> None:
+    if not _is_variable(name):
+        raise Invalid.one("", f"'{name}' is no name of a variable")
+
+
+def _ignore(output: Output) -> None:
+    """What setting a variable shows is nobody's business."""

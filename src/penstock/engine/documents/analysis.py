@@ -1,0 +1,87 @@
+"""What a document is: its parameters, what it answers, and how it looks with its questions made parameters."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from penstock.engine.documents.dib import META
+from penstock.engine.documents.document import Cell, Document, Format, lines_of
+from penstock.engine.documents.kernels import SHOWN, SILENT, canonical
+from penstock.engine.documents.magic import Code, parse_magic, parts_of
+from penstock.engine.documents.parameters import Parameter, asked_name, parameters_of
+from penstock.engine.documents.python_code import result_type
+from penstock.engine.documents.reading import read_document
+from penstock.engine.documents.types import ANY, STRING
+
+
+class Analysis(msgspec.Struct, frozen=True):
+    """updated: the document with each `@input` replaced by a parameter that `#!value` declares.
+
+    returns: type of the last cell's result; None when it has none.
+    """
+
+    source: str
+    updated: str
+    returns: str | None
+    parameters: Sequence[Parameter]
+
+
+def analyze(source: str, file_name: str | None = None) -> Analysis:
+    """May take long: not for use on an event loop. Raises Invalid, whose field is empty."""
+    document = read_document(source, file_name)
+    parameters = parameters_of(document)
+    return Analysis(source, _updated(document), _returns(document, parameters), parameters)
+
+
+def _returns(document: Document, parameters: Sequence[Parameter]) -> str | None:
+    running = [cell for cell in document.cells if _runs(cell, document)]
+    if not running:
+        return None
+    kernel = canonical(running[-1].kernel, document)
+    if kernel in SHOWN:
+        return STRING
+    if kernel != "python":
+        return ANY
+    code = "".join(part.text for part in parts_of(running[-1].text) if isinstance(part, Code))
+    return result_type(code, {parameter.name: parameter.type for parameter in parameters})
+
+
+def _runs(cell: Cell, document: Document) -> bool:
+    kernel = canonical(cell.kernel, document)
+    return kernel not in SILENT and any(isinstance(part, Code) for part in parts_of(cell.text))
+
+
+def _updated(document: Document) -> str:
+    if document.format is not Format.DIB:
+        return document.source
+    asked: dict[str, None] = {}
+    text = "".join(_without_questions(cell, asked) for cell in document.cells)
+    if not asked:
+        return document.source
+    declared = "".join(f"#!value --name {_quoted(name)} --from-value @input\n" for name in asked)
+    return _behind_meta(document, text, f"#!{document.default_kernel}\n{declared}\n")
+
+
+def _without_questions(cell: Cell, asked: dict[str, None]) -> str:
+    return "".join(_line_without_questions(line, asked) for line in lines_of(cell.raw))
+
+
+def _line_without_questions(line: str, asked: dict[str, None]) -> str:
+    magic = parse_magic(line)
+    if magic is None or magic.name == "value":
+        return line
+    for reference in magic.references:
+        if reference.asks:
+            name = asked_name(magic, reference)
+            asked[name] = None
+            line = line.replace(reference.text, f"@value:{_quoted(name)}", 1)
+    return line
+
+
+def _behind_meta(document: Document, text: str, addition: str) -> str:
+    meta = document.cells[0].raw if document.cells[0].kernel == META else ""
+    return meta + addition + text[len(meta) :]
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("_", "").isalnum() else msgspec.json.encode(name).decode()

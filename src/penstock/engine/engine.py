@@ -1,0 +1,204 @@
+"""The engine of one machine: runs documents and completes code, within limits."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import structlog
+
+from penstock.engine.channels import KernelLost
+from penstock.engine.completion import complete
+from penstock.engine.document_run import DocumentRun
+from penstock.engine.documents.document import Document, Format
+from penstock.engine.documents.reading import format_of, read_document
+from penstock.engine.files import MadeFile, Seen, changed_files, look
+from penstock.engine.isolation import Isolation
+from penstock.engine.kernel import Kernel
+from penstock.engine.kernel_set import KernelSet
+from penstock.engine.languages import PYTHON, Languages
+from penstock.engine.limits import Allowance, OutputBudget, within
+from penstock.engine.message import CompleteRequest, Completion, Finished, Frame, Made, Produced, RunRequest
+from penstock.engine.notebooks import Notebooks
+from penstock.engine.output import ERROR, TEXT, Output, error
+from penstock.engine.pool import KernelPool
+from penstock.engine.starter import KernelStarter, runtime_folder
+from penstock.engine.usage import ProcessTable
+from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unavailable
+
+_log = structlog.get_logger(__name__)
+
+_SMALL = 100_000  # characters: read at once
+Send = Callable[[Frame], None]
+
+
+class Engine:
+    """Made by `open_engine`. running, waiting: runs; served: how many there were."""
+
+    def __init__(self, isolation: Isolation, starter: KernelStarter) -> None:
+        self._settings = isolation.settings
+        self.isolation = isolation
+        self._starter = starter
+        self.languages = Languages()
+        self.pool = KernelPool(starter, self._settings.pool)
+        self.notebooks = Notebooks(self._kernel_set, self._settings.notebooks, self._settings.idle_minutes * 60)
+        self._turns = asyncio.Semaphore(self._settings.runs)
+        self._table = ProcessTable()
+        self.running = 0
+        self.waiting = 0
+        self.served = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs, waits or is kept for somebody."""
+        return bool(self.running or self.waiting or len(self.notebooks))
+
+    async def run(self, request: RunRequest, send: Send) -> None:
+        """Runs the document; `send` gets its output, its files and, last, how it ended.
+
+        When cancelled the code is interrupted. Raises TooManyRequests, and nothing else: what goes wrong is the end.
+        """
+        if self.waiting >= self._settings.waiting:
+            raise TooManyRequests(f"{self.waiting} runs are waiting", 5)
+        self.waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        self.served += 1
+        try:
+            await self._run(request, send)
+        finally:
+            self.running -= 1
+            self._turns.release()
+
+    async def complete(self, request: CompleteRequest) -> list[Completion]:
+        """In the notebook's own kernel. Raises KernelLost, Unavailable, TooManyRequests."""
+        async with self.notebooks.use(request.notebook) as kernels:
+            kernel, _ = await kernels.kernel(PYTHON)
+            return await complete(kernel, request.code, request.position)
+
+    async def keep_ready(self) -> None:
+        """Until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.pool.keep_filled(), name="kernels started ahead")
+            group.create_task(self.notebooks.cull(), name="idle notebooks")
+            group.create_task(self._warm_up(), name="cache of completion")
+
+    async def _warm_up(self) -> None:
+        try:
+            await self._starter.warm_up(await self.languages.find(PYTHON))
+        except (KernelLost, Unavailable) as problem:
+            _log.warning("completion begins cold", reason=problem.detail)
+
+    async def _run(self, request: RunRequest, send: Send) -> None:
+        began = perf_counter()
+        shown = _Shown(send, OutputBudget(self._settings.output))
+        async with self._kernels(request) as kernels:
+            try:
+                await self._run_document(request, kernels, shown)
+            except PenstockError as problem:
+                shown.fail(problem)
+            send(Finished(perf_counter() - began, shown.error))
+
+    async def _run_document(self, request: RunRequest, kernels: KernelSet, shown: "_Shown") -> None:
+        document = await self._read(request)
+        seen = {kernel: await asyncio.to_thread(look, kernel.folders.work) for kernel in kernels.running}
+        try:
+            await self._within_limits(request, document, kernels, shown)
+        finally:
+            for kernel in kernels.running:
+                await self._send_files(kernel, seen.get(kernel, {}), shown)
+
+    async def _read(self, request: RunRequest) -> Document:
+        known = await self.languages.names()
+        if len(request.document) < _SMALL and format_of(request.document, request.file_name) is Format.DIB:
+            return read_document(request.document, request.file_name, request.kernel, known)
+        return await asyncio.to_thread(read_document, request.document, request.file_name, request.kernel, known)
+
+    async def _within_limits(
+        self, request: RunRequest, document: Document, kernels: KernelSet, shown: "_Shown"
+    ) -> None:
+        allowance = Allowance.of(self._settings, request.seconds)
+        work = DocumentRun(document, request.parameters, kernels, shown.take).run()
+        await within(allowance, work, kernels, shown.budget, self._table)
+
+    async def _send_files(self, kernel: Kernel, before: Seen, shown: "_Shown") -> None:
+        try:
+            files = await asyncio.to_thread(changed_files, kernel.folders.work, before, self._settings.files)
+        except OSError as problem:
+            _log.info("files of a run cannot be read", reason=str(problem))
+            return
+        for file in files:
+            shown.send(_made(file))
+
+    @asynccontextmanager
+    async def _kernels(self, request: RunRequest) -> AsyncIterator[KernelSet]:
+        if request.notebook is not None:
+            async with self.notebooks.use(request.notebook, fresh=request.fresh) as kept:
+                yield kept
+            return
+        kernels = self._kernel_set()
+        try:
+            yield kernels
+        finally:
+            await kernels.close()
+
+    def _kernel_set(self) -> KernelSet:
+        return KernelSet(self.languages, self.pool.take)
+
+
+class _Shown:
+    """What a run shows, as far as it may."""
+
+    def __init__(self, send: Send, budget: OutputBudget) -> None:
+        self.send = send
+        self.budget = budget
+        self.error: str | None = None
+
+    def take(self, output: Output) -> None:
+        if not self.budget.take(output):
+            return
+        self.send(Produced(output))
+        if output.kind == "error":
+            self.error = _one_line(output)
+
+    def fail(self, problem: PenstockError) -> None:
+        name = "Invalid" if isinstance(problem, Invalid) else type(problem).__name__
+        self.send(Produced(error(name, problem.detail, problem.detail)))
+        self.error = problem.detail
+
+
+@asynccontextmanager
+async def open_engine(isolation: Isolation) -> AsyncIterator[Engine]:
+    """An engine that keeps kernels ready, and ends all of them in the end."""
+    async with AsyncExitStack() as stack:
+        parent = await asyncio.to_thread(runtime_folder)
+        stack.callback(shutil.rmtree, parent, ignore_errors=True)
+        cache = Path(isolation.settings.folder or stack.enter_context(TemporaryDirectory(prefix="penstock-engine-")))
+        cache.mkdir(parents=True, exist_ok=True)
+        starter = KernelStarter(isolation, parent, cache / "completion")
+        stack.callback(starter.close)
+        if not isolation.has_view:
+            await stack.enter_async_context(starter.guard())
+        engine = Engine(isolation, starter)
+        keeping = asyncio.create_task(engine.keep_ready(), name="engine")
+        try:
+            yield engine
+        finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+
+
+def _made(file: MadeFile) -> Made:
+    return Made(file.name, file.media_type, file.size, file.content)
+
+
+def _one_line(output: Output) -> str:
+    told = output.data.get(ERROR) or {}
+    message = str(told.get("message") or "").strip().partition("\n")[0]
+    return f"{told.get('name')}: {message}" if message else str(told.get("name") or output.data.get(TEXT))
