@@ -59,6 +59,14 @@ class Channel:
         await self._bus.publish_all(messages, in_flight=1)
 
 
+async def test_a_channel_without_the_endpoint_has_no_mailbox(application: Application) -> None:
+    name = f"t{uuid4().hex}"
+    await application.operator.post("/api/EventHub/Channels", json={"Name": name, "Type": "log"})
+    answer = await application.reader.post("/mailbox/initialize", params={"channelName": name})
+    assert answer.status_code == 400
+    assert "type mailbox" in answer.json()["errors"][0]["message"]
+
+
 @pytest.fixture
 async def channel(application: Application) -> Channel:
     made = Channel(application)

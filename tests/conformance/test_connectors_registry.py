@@ -16,7 +16,7 @@ from penstock.connectors.registry import Family, Registered, Registry, registry
 from penstock.connectors.resolution import Secrets, resolved
 from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
 from penstock.egress.address_guard import AddressGuard
-from penstock.kernel.errors import Invalid
+from penstock.kernel.errors import Fault, Invalid
 from penstock.kernel.wire import encode
 
 SECRET = "whsec_" + "c2VjcmV0" * 5
@@ -242,3 +242,20 @@ def test_a_default_configuration_is_shown_as_its_schema_says() -> None:
     use = HttpEndpoint(url="http://a/")
     assert encode(defaults["timeoutSeconds"]) == encode(use.timeout_seconds)
     assert defaults["mode"] == use.mode
+
+
+async def test_an_unknown_field_does_not_hide_what_is_wrong_with_the_others() -> None:
+    configuration = '{"url": "ftp://example.com", "colour": "red", "headers": {"Host": "x"}}'
+    with pytest.raises(Invalid) as refused:
+        await registry().check(Family.ENDPOINT, "http", None, configuration)
+    fields = {error.field for error in refused.value.errors}
+    assert fields == {"Configuration.colour", "Configuration.url", "Configuration.headers.Host"}
+
+
+async def test_a_text_with_a_variable_is_no_number() -> None:
+    configuration = '{"url": "https://example.com", "timeoutSeconds": "{{var:patience}}"}'
+    with pytest.raises(Invalid) as refused:
+        await registry().check(Family.ENDPOINT, "http", None, configuration)
+    assert [(error.field, error.fault) for error in refused.value.errors] == [
+        ("Configuration.timeoutSeconds", Fault.TYPE)
+    ]

@@ -88,7 +88,7 @@ def test_every_field_is_answered_under_its_wire_name() -> None:
         (b'{"Name": "a", "TimeToLive": -2147483649}', "Expected `int` >= -2147483648 - at `$.TimeToLive`"),
         (b'{"Name": "a", "TimeToLive": "5"}', "Expected `int | null`, got `str` - at `$.TimeToLive`"),
         (b'{"Name": "a", "Messages": -1}', "Expected `int` >= 0 - at `$.Messages`"),
-        (b'{"Name": "a", "Frequency": 5}', "must be a duration as a string - at `$.Frequency`"),
+        (b'{"Name": "a", "Frequency": 5}', "must be a duration like '00:00:30' or 'PT30S' - at `$.Frequency`"),
     ],
 )
 def test_a_body_that_does_not_fit_is_refused_with_the_place(body: bytes, message: str) -> None:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from penstock.kernel.errors import FieldError
+from penstock.kernel.errors import Fault, FieldError
 
 _REFERENCE = re.compile(r"\{\{\s*var:\s*([A-Za-z0-9][A-Za-z0-9._-]{0,127})\s*\}\}", re.ASCII)
-_WRONG_TYPE = ", not a string"
 
 
 def names_in(configuration: Any) -> set[str]:
@@ -36,7 +35,7 @@ def replaced(configuration: Any, value_of: Callable[[str], str]) -> Any:
 
 def without_unknown(errors: Iterable[FieldError], configuration: Any) -> Sequence[FieldError]:
     """The errors without those that a variable's value may mend; that a text stands there is never mended."""
-    return [e for e in errors if e.message.endswith(_WRONG_TYPE) or not names_in(_at(configuration, e.field))]
+    return [e for e in errors if e.fault is Fault.TYPE or not names_in(_at(configuration, e.field))]
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -20,8 +20,8 @@ from penstock.connectors.kind import Kind
 from penstock.connectors.reference import names_in, without_unknown
 from penstock.connectors.source import SourceKind
 from penstock.egress.address_guard import AddressGuard
-from penstock.kernel.errors import FieldError, Invalid
-from penstock.kernel.validation import from_builtins
+from penstock.kernel.errors import Fault, FieldError, Invalid
+from penstock.kernel.validation import from_builtins, read_leniently
 
 log = structlog.get_logger(__name__)
 
@@ -139,15 +139,18 @@ class Registry:
         """
         kind = self.kind(family, identifier, version)
         given = configuration_object(configuration)
+        use, errors = read_leniently(given, kind)
         try:
-            use = from_builtins(given, kind)
-            use.check()
-            if guard is not None:
-                await guard.check({field: host for field, host in use.targets().items() if not names_in(host)})
+            # What has a wrong field beside it is checked all the same; what stands in for a bad value is not.
+            if use is not None and all(each.fault is Fault.UNKNOWN for each in errors):
+                use.check()
+                if guard is not None:
+                    await guard.check({field: host for field, host in use.targets().items() if not names_in(host)})
         except Invalid as error:
-            left = without_unknown(error.errors, given)
-            if left:
-                raise _in_configuration(left) from None
+            errors = [*errors, *error.errors]
+        left = without_unknown(errors, given)
+        if left:
+            raise _in_configuration(left)
         return kind
 
 
@@ -223,4 +226,7 @@ def _family(kind: Any) -> Family:
 
 
 def _in_configuration(errors: Iterable[FieldError]) -> Invalid:
-    return Invalid([FieldError(f"Configuration.{e.field}" if e.field else "Configuration", e.message) for e in errors])
+    return Invalid(
+        msgspec.structs.replace(each, field=f"Configuration.{each.field}" if each.field else "Configuration")
+        for each in errors
+    )

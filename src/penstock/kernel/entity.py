@@ -1,7 +1,7 @@
 """The base of stored resources (specification 1, "Entity base fields")."""
 
 from datetime import UTC, datetime
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 import msgspec
@@ -36,6 +36,11 @@ class Entity(Wire):
         if self.id is None:
             raise ValueError("the entity has no id yet")
         return self.id
+
+    @property
+    def base(self) -> dict[str, Any]:
+        """The entity base fields, for another form of the same resource."""
+        return {field: getattr(self, field) for field in Entity.__struct_fields__}
 
     def created(self, actor: Actor, now: datetime) -> Self:
         """A copy stamped as new; an id that was given is kept."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from itertools import islice
 from typing import ClassVar
 
@@ -11,15 +12,24 @@ _MOST_ERRORS = 1000
 _SUMMED_UP = 20
 
 
+class Fault(StrEnum):
+    """What is wrong with a field: its value, its JSON type, or that there is no such field."""
+
+    VALUE = "value"
+    TYPE = "type"
+    UNKNOWN = "unknown"
+
+
 class FieldError(msgspec.Struct, frozen=True):
     """One thing wrong with the input.
 
     field: the wire path, like `Requirements[0].Identifier`, or the query parameter's name.
-    message: what is allowed there.
+    message: what is allowed there. fault: tells programs what to make of it.
     """
 
     field: str
     message: str
+    fault: Fault = Fault.VALUE
 
 
 class PenstockError(Exception):

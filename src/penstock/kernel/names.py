@@ -4,15 +4,19 @@ import re
 
 from penstock.kernel.errors import FieldError, Invalid
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
-ALLOWED = "must be 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+LONGEST = 128
+_ALLOWED = "must be 1 to {} of A-Z a-z 0-9 . _ - and begin with a letter or digit"
+ALLOWED = _ALLOWED.format(LONGEST)
 
 
-def name_errors(field: str, value: str | None) -> list[FieldError]:
-    """What is wrong with `value` as a name; an empty list when nothing is."""
+def name_errors(field: str, value: str | None, longest: int = LONGEST) -> list[FieldError]:
+    """What is wrong with `value` as a name; an empty list when nothing is. longest: characters."""
     if value is None or not value:
         return [FieldError(field, "is required")]
-    return [] if _NAME.fullmatch(value) else [FieldError(field, ALLOWED)]
+    if len(value) <= longest and _NAME.fullmatch(value):
+        return []
+    return [FieldError(field, _ALLOWED.format(longest))]
 
 
 def check_name(field: str, value: str | None) -> str:

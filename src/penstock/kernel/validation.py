@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.errors import Fault, FieldError, Invalid
 from penstock.kernel.shape import Shape, holds_time, shape_of
 from penstock.kernel.wire import decode_hook, parse_time, utc
-from penstock.kernel.wording import in_words
+from penstock.kernel.wording import in_words, is_wrong_type
 
 T = TypeVar("T")
 
@@ -91,12 +91,14 @@ class _Walk:
         if isinstance(value, struct):
             return value
         if not isinstance(value, dict):
-            self.errors.append(FieldError(path, f"must be an object, not {_kind(value)}"))
+            self.errors.append(FieldError(path, f"must be an object, not {_kind(value)}", Fault.TYPE))
             return _Walk(self._lenient)._struct({}, struct, path)
         known = {field.encode_name: field for field in msgspec.structs.fields(struct)}
         before = len(self.errors)
         self.errors += [
-            FieldError(_join(path, str(name)), "is not a known field") for name in value if name not in known
+            FieldError(_join(path, str(name)), "is not a known field", Fault.UNKNOWN)
+            for name in value
+            if name not in known
         ]
         arguments: dict[str, Any] = {}
         for name, field in known.items():
@@ -120,10 +122,11 @@ class _Walk:
                 return parse_time(value)
             return _with_utc(msgspec.convert(value, shape.annotation, dec_hook=decode_hook), shape)
         except (msgspec.ValidationError, ValueError) as error:
-            return self._refuse(path, in_words(str(error), shape), shape)
+            fault = Fault.TYPE if is_wrong_type(str(error)) else Fault.VALUE
+            return self._refuse(path, in_words(str(error), shape), shape, fault)
 
-    def _refuse(self, path: str, message: str, shape: Shape) -> Any:
-        self.errors.append(FieldError(path, message))
+    def _refuse(self, path: str, message: str, shape: Shape, fault: Fault = Fault.VALUE) -> Any:
+        self.errors.append(FieldError(path, message, fault))
         return _stand_in(shape) if self._lenient else _NOTHING
 
 

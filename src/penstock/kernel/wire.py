@@ -70,7 +70,7 @@ def parse_time(text: str) -> datetime:
 def decode_hook(wanted: type, value: Any) -> Any:
     if wanted is Duration:
         if not isinstance(value, str):
-            raise TypeError("must be a duration as a string")
+            raise TypeError("must be a duration like '00:00:30' or 'PT30S'")
         return Duration.parse(value)
     raise NotImplementedError(f"no wire form for {wanted}")
 

@@ -26,6 +26,11 @@ _OTHERS = {
 }
 
 
+def is_wrong_type(message: str) -> bool:
+    """Whether a msgspec.ValidationError tells of a value of another JSON type."""
+    return _WRONG_TYPE.match(message) is not None
+
+
 def in_words(message: str, shape: Shape) -> str:
     """message: of a msgspec.ValidationError, or of what a type's own reader raised. shape: what was wanted."""
     text = message.split(" - at `")[0]

@@ -4,12 +4,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 import msgspec
 
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import WireMeta, document_name
 from penstock.store.write import Write
 
@@ -70,6 +70,23 @@ class Plan:
     prepare: Sequence[Callable[[], Awaitable[None]]] = field(default=())
     finish: Sequence[Callable[[], Awaitable[None]]] = field(default=())
 
+    @classmethod
+    def of_put(
+        cls,
+        before: Any,
+        after: Any,
+        writes: Sequence[Write],
+        *,
+        needs: Sequence[Need] = (),
+        prepare: Sequence[Callable[[], Awaitable[None]]] = (),
+        finish: Sequence[Callable[[], Awaitable[None]]] = (),
+    ) -> Self:
+        """Of making an object, without `before`, or changing one; nothing is done when there is nothing to write."""
+        if not writes:
+            return cls("keep", before=before, after=before)
+        action = "create" if before is None else "change"
+        return cls(action, before, after, writes, needs=needs, prepare=prepare, finish=finish)
+
 
 def in_document(error: Invalid, places: Mapping[str, str]) -> Invalid:
     """The error of an operation as one of a document: `CronExpression` is `spec.cronExpression` there.
@@ -82,7 +99,7 @@ def in_document(error: Invalid, places: Mapping[str, str]) -> Invalid:
         first = name[0] if name is not None else ""
         return places.get(first, f"spec.{first[:1].lower()}{first[1:]}") + field[len(first) :]
 
-    return Invalid(FieldError(placed(each.field), each.message) for each in error.errors)
+    return Invalid(msgspec.structs.replace(each, field=placed(each.field)) for each in error.errors)
 
 
 class ConfigurationKind(ABC, Generic[S]):

@@ -214,12 +214,16 @@ class EventPublisher(Protocol):
 
 @dataclass(frozen=True)
 class KnownChannel:
-    """A channel as other areas see it. stream: what it has to deliver. enabled: whether it is being delivered."""
+    """A channel as other areas see it.
+
+    stream: what it has to deliver. enabled: whether it is being delivered. endpoints: their types.
+    """
 
     id: UUID
     name: str
     stream: str
     enabled: bool
+    endpoints: frozenset[str]
 
 
 class Channels(Protocol):

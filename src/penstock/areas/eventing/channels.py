@@ -168,9 +168,7 @@ class ChannelService:
         return await self._sealed.renew()
 
     async def _check(self, wanted: WantedChannel, opened: Pipeline) -> None:
-        errors = name_errors("Name", wanted.name)
-        if len(wanted.name) > LONGEST_CHANNEL:
-            errors.append(FieldError("Name", f"must have at most {LONGEST_CHANNEL} characters"))
+        errors = name_errors("Name", wanted.name, LONGEST_CHANNEL)
         errors += _option_errors(wanted.options)
         try:
             await opened.check(self._registry, self._guard)
@@ -208,7 +206,8 @@ class KnownChannels:
 
 
 def known(channel: Channel) -> KnownChannel:
-    return KnownChannel(channel.key, channel.name, channel_stream(channel.name), channel.enabled)
+    endpoints = frozenset((endpoint.type or "").casefold() for endpoint in channel.endpoints)
+    return KnownChannel(channel.key, channel.name, channel_stream(channel.name), channel.enabled, endpoints)
 
 
 def missing(name: object) -> NotFound:

@@ -252,9 +252,7 @@ def _described(wanted: Wanted, configured: Configured, before: SourceInstance | 
 
 
 def _errors(wanted: Wanted) -> list[FieldError]:
-    errors = name_errors(wanted.name_field, wanted.name)
-    if not errors and len(wanted.name or "") > LONGEST_NAME:
-        errors.append(FieldError(wanted.name_field, f"must have at most {LONGEST_NAME} characters"))
+    errors = name_errors(wanted.name_field, wanted.name, LONGEST_NAME)
     errors += cadence_errors(wanted.frequency, wanted.cron, wanted.cadence)
     if len(wanted.configuration or "") > _LONGEST:
         errors.append(FieldError(wanted.names.configuration, f"must have at most {_LONGEST} characters"))

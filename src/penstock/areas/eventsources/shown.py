@@ -71,13 +71,7 @@ def trigger_type(kind: DescribedKind) -> TriggerType:
 
 def component_catalog(catalog: Catalog) -> EventingComponentCatalog:
     return EventingComponentCatalog(
-        id=catalog.id,
-        e_tag=catalog.e_tag,
-        created_by=catalog.created_by,
-        created_date=catalog.created_date,
-        updated_by=catalog.updated_by,
-        update_date=catalog.update_date,
-        time_to_live=catalog.time_to_live,
+        **catalog.base,
         catalog_name=catalog.package,
         catalog_version=catalog.installed.version,
         components=[component(catalog, kind) for kind in catalog.kinds],
@@ -87,13 +81,7 @@ def component_catalog(catalog: Catalog) -> EventingComponentCatalog:
 
 def source_catalog(catalog: Catalog) -> EventingEventSourceCatalog:
     return EventingEventSourceCatalog(
-        id=catalog.id,
-        e_tag=catalog.e_tag,
-        created_by=catalog.created_by,
-        created_date=catalog.created_date,
-        updated_by=catalog.updated_by,
-        update_date=catalog.update_date,
-        time_to_live=catalog.time_to_live,
+        **catalog.base,
         catalog_name=catalog.package,
         catalog_version=catalog.installed.version,
         event_sources=[event_source(catalog, kind) for kind in catalog.kinds],

@@ -17,7 +17,8 @@ class MailboxHandlers:
         """Open the caller's queue on the mailbox of a channel.
 
         From now on it gets what the channel's endpoint of type `mailbox` puts there. Doing it again changes nothing.
-        Answers the name of the mailbox's stream. What nobody fetches is dropped after 30 days.
+        A channel without such an endpoint is refused. Answers the name of the mailbox's stream. What nobody fetches is
+        dropped after 30 days.
         """
         return await self._mailboxes.open(channel_name, actor)
 

@@ -10,6 +10,7 @@ from penstock.areas.mailbox.model import MAILBOX_QUEUES, MailboxQueue
 from penstock.bus.bus import Bus
 from penstock.bus.queue import Queue, Taken
 from penstock.bus.streams import Streams
+from penstock.connectors.endpoints.mailbox import MailboxEndpoint
 from penstock.connectors.mailbox import KEEP, PREFIX, mailbox_stream
 from penstock.kernel.actor import SYSTEM, Actor
 from penstock.kernel.clock import Clock
@@ -41,10 +42,16 @@ class Mailboxes:
         self._channels = channels
 
     async def open(self, channel_name: str, actor: Actor) -> str:
-        """Opens the user's queue when it is not open yet; returns the name of its stream. Raises NotFound."""
+        """Opens the user's queue when it is not open yet; returns the name of its stream.
+
+        Raises NotFound without the channel, Invalid when it has no endpoint that fills the mailbox.
+        """
         channel = await self._channels.named(channel_name)
         if channel is None:
             raise NotFound.of("channel", channel_name)
+        if MailboxEndpoint.identifier not in channel.endpoints:
+            reason = "has no endpoint of type mailbox, so that nothing would ever arrive; give the channel one first"
+            raise Invalid.one("channelName", reason)
         await self._streams.ensure(mailbox_stream(channel.name))
         queue = MailboxQueue(user=actor.name, channel=channel.name, channel_id=channel.id)
         await self._on_bus(queue).make("new")

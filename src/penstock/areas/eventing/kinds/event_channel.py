@@ -85,14 +85,10 @@ class EventChannelKind(ConfigurationKind[EventChannelSpec]):
             after, writes = await self._channels.plan(wanted, before, actor)
         except Invalid as error:
             raise Invalid([FieldError(_field(e.field, wanted.simple), e.message) for e in error.errors]) from None
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(after),
+            writes,
             prepare=[partial(self._streams.ensure, after.name)],
             finish=[partial(self._channels.announce, after)],
         )

@@ -53,14 +53,10 @@ class EventSubscriptionKind(ConfigurationKind[EventSubscriptionSpec]):
             metadata.description,
         )
         after, writes = self._subscriptions.plan(_target(channel, spec.channel), wanted, before, actor)
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=[Require(CHANNELS, channel.key), *writes] if channel is not None else writes,
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(after),
+            [Require(CHANNELS, channel.key), *writes] if writes and channel is not None else writes,
             needs=() if channel is not None else [Need(_CHANNEL_KIND, spec.channel, "spec.channel")],
             finish=[partial(self._subscriptions.announce, after)],
         )

@@ -74,14 +74,10 @@ class DatabaseChangeTrackingKind(ConfigurationKind[DatabaseChangeTrackingSpec]):
             raise Invalid(errors)
         before = await self._trackings.find(metadata.name)
         after, writes = await self._trackings.plan(_wanted(metadata, spec), spec.type, before, actor)
-        shown = _shown(*before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_spec(spec.type, after),
-            writes=writes,
+        return Plan.of_put(
+            _shown(*before) if before is not None else None,
+            _spec(spec.type, after),
+            writes,
             prepare=[partial(self._streams.ensure, after.name)],
             finish=[partial(self._trackings.announce, after)],
         )
@@ -100,9 +96,7 @@ class DatabaseChangeTrackingKind(ConfigurationKind[DatabaseChangeTrackingSpec]):
 
 
 def _errors(metadata: Metadata, spec: DatabaseChangeTrackingSpec) -> list[FieldError]:
-    errors = name_errors("metadata.name", metadata.name)
-    if not errors and len(metadata.name) > LONGEST:
-        errors.append(FieldError("metadata.name", f"must have at most {LONGEST} characters"))
+    errors = name_errors("metadata.name", metadata.name, LONGEST)
     if "tracking" in spec.parameters:
         errors.append(FieldError("spec.parameters.tracking", "is said by spec.type"))
     return errors

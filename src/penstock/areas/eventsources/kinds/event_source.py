@@ -65,14 +65,10 @@ class EventSourceKind(ConfigurationKind[EventSourceSpec]):
         before = await self._instances.find(metadata.name)
         _check_untracked(before)
         after, writes = await self._instances.plan(_wanted(metadata, spec, before), before, actor)
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(after),
+            writes,
             prepare=[partial(self._streams.ensure, after.name)],
             finish=[partial(self._instances.announce, after)],
         )

@@ -69,14 +69,10 @@ class ScheduleKind(ConfigurationKind[ScheduleSpec]):
             requirements=spec.requirements,
         )
         writes = await self._service.plan_put(wanted, before, actor)
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(wanted),
-            writes=writes,
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(wanted),
+            writes,
             prepare=[partial(self._streams.ensure, wanted.name)],
             finish=[partial(self._service.announce, wanted)],
         )
@@ -94,11 +90,9 @@ class ScheduleKind(ConfigurationKind[ScheduleSpec]):
 
 
 def _name_errors(metadata: Metadata) -> list[FieldError]:
-    if len(metadata.name) > _LONGEST_NAME:
-        return [FieldError("metadata.name", f"must have at most {_LONGEST_NAME} characters")]
     if name_key(metadata.name).startswith(WEB_JOB_PREFIX):
         return [FieldError("metadata.name", f"must not begin with {WEB_JOB_PREFIX}: the ledger knows web jobs so")]
-    return name_errors("metadata.name", metadata.name)
+    return name_errors("metadata.name", metadata.name, _LONGEST_NAME)
 
 
 def _spec_errors(spec: ScheduleSpec) -> list[FieldError]:

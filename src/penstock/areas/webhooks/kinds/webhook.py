@@ -114,7 +114,7 @@ class WebhookKind(ConfigurationKind[WebhookSpec]):
         description = spec.description if spec.description is not None else metadata.description
         secrets = _kept(spec.authentication.secrets, stored)
         errors = [
-            *_name_errors(metadata.name),
+            *name_errors("metadata.name", metadata.name, LONGEST_NAME),
             *_spec_errors(spec),
             *_text_errors("spec.description", description or ""),
             *_authentication_errors(spec.authentication),
@@ -132,14 +132,10 @@ class WebhookKind(ConfigurationKind[WebhookSpec]):
             channels=spec.channels,
         )
         writes = await self._service.plan_put(wanted, secrets, before, actor)
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(wanted, _marks(secrets, stored)),
-            writes=writes,
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(wanted, _marks(secrets, stored)),
+            writes,
             needs=[
                 Need("EventChannel", channel, f"spec.channels[{index}]")
                 for index, channel in enumerate(spec.channels)
@@ -186,12 +182,6 @@ def _shown(webhook: Webhook, secrets: Sequence[str] | None = None) -> WebhookSpe
         channels=webhook.channels,
         description=webhook.description,
     )
-
-
-def _name_errors(name: str) -> list[FieldError]:
-    if len(name) > LONGEST_NAME:
-        return [FieldError("metadata.name", f"must have at most {LONGEST_NAME} characters")]
-    return name_errors("metadata.name", name)
 
 
 def _spec_errors(spec: WebhookSpec) -> list[FieldError]:
