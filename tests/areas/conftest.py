@@ -1,12 +1,14 @@
 """Fixtures of the tests of agents, flows and schedules."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
+from tests.areas.transfer_site import Site
 
 
 @pytest.fixture
@@ -20,3 +22,13 @@ async def link(application: Application, name: str) -> AsyncIterator[AgentLink]:
     """An agent of its own environment, which is called like `name`."""
     async with linked_agent(application, f"agent-{name}", {"Environment": name, "Region": "eu"}) as linked:
         yield linked
+
+
+@pytest.fixture
+async def site(application: Application, tmp_path: Path, name: str) -> AsyncIterator[Site]:
+    site = Site(application, tmp_path, name)
+    await site.start()
+    try:
+        yield site
+    finally:
+        await site.end()

@@ -84,6 +84,62 @@ LISTINGS = (
         keys=("FlowName",),
     ),
     Listing(
+        "transfers",
+        ("transfer", "mfts", "mft"),
+        "/integrations/mfts",
+        (
+            Column("NAME", "Name"),
+            Column("COMMAND", "Command"),
+            Column("STATUS", "Status"),
+            Column("REQUESTED", lambda row: _word(_REQUESTED, row["RequestedStatus"])),
+            Column("SCHEDULE", "Schedule"),
+            Column("FROM", lambda row: _place(row["Source"])),
+            Column("TO", lambda row: _place(row["Destination"])),
+            Column("VERSION", "Version"),
+        ),
+        item="/integrations/mfts/{name}",
+    ),
+    Listing(
+        "transfer-runs",
+        ("transfer-run",),
+        "/integrations/mfts/history?MftName={name}",
+        (
+            Column("STARTED", "StartTime"),
+            Column("FILES", lambda row: row["Stats"]["Transfers"]),
+            Column("BYTES", lambda row: row["Stats"]["Bytes"]),
+            Column("SECONDS", lambda row: round(row["Stats"]["ElapsedTime"], 1)),
+            Column("ERROR", lambda row: _last_error(row["Items"])),
+            Column("ID", "Id"),
+        ),
+        of="transfer",
+    ),
+    Listing(
+        "transferred-files",
+        ("transferred-file",),
+        "/integrations/mfts/filetransfers?MftName={name}",
+        (
+            Column("TIME", "Time"),
+            Column("OPERATION", "Operation"),
+            Column("FILE", "FileName"),
+            Column("FROM", lambda row: f"{row['FromName']}:{row['FromPath']}"),
+            Column("TO", lambda row: f"{row['ToName']}:{row['ToPath']}"),
+        ),
+        of="transfer",
+    ),
+    Listing(
+        "coresystems",
+        ("coresystem",),
+        "/integrations/coresystems",
+        (
+            Column("NAME", "Name"),
+            Column("TITLE", "Title"),
+            Column("CATEGORY", "Category"),
+            Column("TYPE", "Type"),
+            Column("DESCRIPTION", "Description"),
+        ),
+        item="/integrations/coresystems/{name}",
+    ),
+    Listing(
         "schedules",
         ("schedule",),
         "/scheduling/schedules",
@@ -288,3 +344,12 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _place(storage: Row) -> str:
+    return f"{storage['System']['Name']}:{storage['Path']}"
+
+
+def _last_error(items: list[Row]) -> str:
+    """What a run ended with, when that was an error."""
+    return items[-1]["Msg"] if items and items[-1]["Level"] == "error" else ""

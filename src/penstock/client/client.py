@@ -155,6 +155,12 @@ class Client:
             replayed, after, complete = replayed + found.replayed, found.last_sequence, found.complete
         return replayed
 
+    def call(self, method: str, path: str, wanted: type[T], query: Query | None = None) -> T:
+        """What an operation without body answers."""
+        with self._reaching():
+            answer = self._http.request(method, path, params=query)
+        return decoded(answer, wanted)
+
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""
         return decoded(self._get(path, query), Any)
@@ -195,7 +201,7 @@ class Client:
         Raises Unavailable when it was cut short.
         """
         finished = False
-        for event in self._events("POST", "/eventing/events/reindex", {}):
+        for event in self.events("POST", "/eventing/events/reindex"):
             progress = msgspec.json.decode(event, type=ReindexProgress)
             finished = progress.finished
             yield progress
@@ -215,12 +221,12 @@ class Client:
 
     def _follow(self, stream: str, after: int | None) -> Iterator[StreamMessage]:
         headers = {"Last-Event-ID": str(after)} if after is not None else {}
-        for event in self._events("GET", f"{_stream_path(stream)}/follow", headers):
+        for event in self.events("GET", f"{_stream_path(stream)}/follow", headers):
             yield msgspec.json.decode(event, type=StreamMessage)
 
-    def _events(self, method: str, path: str, headers: Mapping[str, str]) -> Iterator[str]:
+    def events(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> Iterator[str]:
         """The data of the server-sent events that the operation answers."""
-        accepting = {"Accept": "text/event-stream", **headers}
+        accepting = {"Accept": "text/event-stream", **(headers or {})}
         with self._reaching(), self._http.stream(method, path, headers=accepting, timeout=_SILENCE) as answer:
             if answer.is_error:
                 answer.read()

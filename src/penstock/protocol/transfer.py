@@ -88,11 +88,15 @@ class TransferItem(Wire):
 
 
 class TransferStatus(Wire):
-    """How a transfer stands on an agent. run, stats: of the run under way. message: why the last one failed."""
+    """How a transfer stands on an agent. run, stats: of the run under way. message: why the last one failed.
+
+    order: the latest order to run that the agent has followed.
+    """
 
     status: MftStatus
     message: str | None = None
     run: UUID | None = None
+    order: UUID | None = None
     started: datetime | None = None
     stats: MftStats | None = None
 

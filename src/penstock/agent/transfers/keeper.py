@@ -72,7 +72,7 @@ class TransferKeeper(TaskKeeper[TransferItem, TransferBook]):
         await book.save(passed)
         if stopped:
             await self._cut(book.key, _CUT_BY_STOP)
-            await book.note(TransferStatus(status=MftStatus.STOPPED))
+            await book.note(resting(book, None))
         elif body.run is not None and body.run != book.account.followed:
             await self._follow(body, book)
         elif book.account.open is None:

@@ -76,7 +76,13 @@ class TransferRunner:
 
     async def _tell(self, book: TransferBook, run: OpenRun, record: RunRecord) -> None:
         """How far it is, and the files so far."""
-        status = TransferStatus(status=MftStatus.RUNNING, run=run.id, started=run.started, stats=record.stats)
+        status = TransferStatus(
+            status=MftStatus.RUNNING,
+            run=run.id,
+            order=book.account.followed,
+            started=run.started,
+            stats=record.stats,
+        )
         await book.note(status)
         if files := record.take_files():
             await book.save_files(files)
@@ -106,5 +112,6 @@ def ended_run(book: TransferBook, run: OpenRun, clock: Clock, error: str | None)
 def resting(book: TransferBook, error: str | None) -> TransferStatus:
     """How a transfer stands that has no run under way."""
     if error is not None:
-        return TransferStatus(status=MftStatus.ERROR, message=error)
-    return TransferStatus(status=MftStatus.STOPPED if book.account.stopped else MftStatus.RUNNING)
+        return TransferStatus(status=MftStatus.ERROR, message=error, order=book.account.followed)
+    status = MftStatus.STOPPED if book.account.stopped else MftStatus.RUNNING
+    return TransferStatus(status=status, order=book.account.followed)

@@ -186,8 +186,8 @@ class TransferFilter(Wire):
 class MftProgress(Wire):
     """How a file transfer stands on one agent, and the run under way, if there is one.
 
-    Percent: of the bytes known so far. Message: why the last run failed. Reported: when the agent told it; null when it
-    never did.
+    Percent: of the bytes known so far. Order: the latest order to run that the agent has followed. Message: why the
+    last run failed. Reported: when the agent told it; null when it never did.
     """
 
     agent_id: UUID
@@ -196,6 +196,7 @@ class MftProgress(Wire):
     status: MftStatus
     message: str | None = None
     run: UUID | None = None
+    order: UUID | None = None
     started: datetime | None = None
     percent: float | None = None
     stats: MftStats | None = None
@@ -215,6 +216,6 @@ class MftTick(Wire):
 
 
 class MftRun(Wire):
-    """What `run` has ordered. Order: the next run that an agent begins follows it."""
+    """What `run` has ordered. Order: the progress of each agent tells when it has followed it."""
 
     order: UUID

@@ -159,7 +159,7 @@ def _progress(agent: KnownAgent, status: TransferStatus | None, at: datetime | N
         online=agent.online,
         percent=percent,
         reported=at,
-        **{field: getattr(status, field) for field in ("status", "message", "run", "started", "stats")},
+        **{field: getattr(status, field) for field in ("status", "message", "run", "order", "started", "stats")},
     )
 
 
