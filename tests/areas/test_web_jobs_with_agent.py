@@ -57,16 +57,16 @@ def script(agent: Agent, text: str) -> str:
 async def stands(application: Application, name: str, phase: str, **fields: Any) -> Entity:
     """How it stands, once that is so."""
 
-    async def found() -> Entity | None:
+    async def found() -> Entity:
         told = (await application.reader.get(f"{PATH}/{name}/status")).json()
         wanted = {"Status": phase, **fields}
-        return next((each for each in told if wanted.items() <= each.items()), None)
+        return next((each for each in told if wanted.items() <= each.items()), {})
 
     return await until(found, 60)
 
 
 async def logged(application: Application, name: str, text: str) -> list[Entity]:
-    query = {"IntegrationType": "webjob", "IntegrationName": f"webjob-{name}", "Count": 1000}
+    query: dict[str, str] = {"IntegrationType": "webjob", "IntegrationName": f"webjob-{name}", "Count": "1000"}
 
     async def lines() -> list[Entity]:
         found = (await application.reader.get("/integrations/logs", params=query)).json()
