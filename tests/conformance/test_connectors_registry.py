@@ -158,18 +158,18 @@ def test_secrets_are_taken_out_and_put_back_wherever_they_are() -> None:
         "inner": {"token": "one", "tokens": ["two", "{{var:THREE}}"]},
         "byName": {"X-Key": "four"},
     }
-    public, secrets = without_secrets(Sample, whole)
+    public, secrets = without_secrets(Sample.schema(), whole)
     assert public == {
         "name": "a",
         "inner": {"token": MASK, "tokens": [MASK, "{{var:THREE}}"]},
         "byName": {"X-Key": MASK},
     }
     assert secrets == {"inner.token": "one", "inner.tokens[0]": "two", "byName.X-Key": "four"}
-    assert with_secrets(Sample, public, secrets) == whole
+    assert with_secrets(Sample.schema(), public, secrets) == whole
 
 
 def test_a_secret_around_a_reference_is_still_a_secret() -> None:
-    public, secrets = without_secrets(Sample, {"name": "a", "inner": {"token": "pre{{var:X}}"}})
+    public, secrets = without_secrets(Sample.schema(), {"name": "a", "inner": {"token": "pre{{var:X}}"}})
     assert public["inner"]["token"] == MASK
     assert secrets == {"inner.token": "pre{{var:X}}"}
 

@@ -11,7 +11,7 @@ class Text:
     """What the schema says about one text. secret: never shown; confidential: may be made with secret variables."""
 
     def __init__(self, schemas: Sequence[Schema]) -> None:
-        self.secret = any(schema.get("format") == "password" for schema in schemas)
+        self.secret = any(schema.get("format") == "password" or schema.get("writeOnly") is True for schema in schemas)
         self.confidential = self.secret or any(schema.get("x-secret-variables") for schema in schemas)
 
 
@@ -42,18 +42,32 @@ class _Walk:
             return [self.value(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
         return value
 
-    def _expanded(self, schema: Schema) -> Iterator[Schema]:
-        """The schema, and what it refers to or offers as alternatives."""
+    def _expanded(self, schema: Schema, seen: frozenset[str] = frozenset()) -> Iterator[Schema]:
+        """The schema, and what it refers to or offers as alternatives. Packages write schemas, too: nothing is sure."""
         yield schema
-        if "$ref" in schema:
-            yield from self._expanded(self._root["$defs"][schema["$ref"].rpartition("/")[2]])
-        for alternative in schema.get("anyOf", ()):
-            yield from self._expanded(alternative)
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            target = self._target(reference)
+            if target is not None:
+                yield from self._expanded(target, seen | {reference})
+        for word in ("anyOf", "oneOf", "allOf"):
+            for alternative in schema.get(word, ()):
+                if isinstance(alternative, dict):
+                    yield from self._expanded(alternative, seen)
+
+    def _target(self, reference: str) -> Schema | None:
+        """What a reference within the schema leads to."""
+        value: Any = self._root
+        for part in reference.removeprefix("#").strip("/").split("/"):
+            value = value.get(part) if isinstance(value, dict) and reference.startswith("#/") else None
+        return value if isinstance(value, dict) else None
 
 
 def _of_member(schemas: Sequence[Schema], name: str) -> list[Schema]:
-    named: list[Schema] = [schema["properties"][name] for schema in schemas if name in schema.get("properties", {})]
+    named: list[Schema] = [
+        found for schema in schemas if isinstance(found := schema.get("properties", {}).get(name), dict)
+    ]
     others: list[Schema] = [
         other for schema in schemas if isinstance(other := schema.get("additionalProperties"), dict)
     ]
-    return named or [other for other in others if isinstance(other, dict)]
+    return named or others

@@ -3,33 +3,48 @@
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.connectors.kind import Kind
 from penstock.connectors.reference import is_reference
-from penstock.connectors.schema_walk import Text, mapped
+from penstock.connectors.schema_walk import Schema, Text, mapped
+from penstock.kernel.errors import FieldError, Invalid
 
 MASK = "******"
+_MASKED = "is a mask, which keeps the secret only while the rest of the configuration stays: give the secret"
 
 
-def without_secrets(kind: type[Kind], configuration: Any) -> tuple[Any, dict[str, str]]:
+def without_secrets(schema: Schema, configuration: Any) -> tuple[Any, dict[str, str]]:
     """The configuration with its secrets masked, and the secrets by their paths (`signing.secrets[0]`).
 
     What is made of `{{var:NAME}}` alone stays: it gives nothing away.
     """
     secrets: dict[str, str] = {}
 
-    def mask(text: str, path: str, kind: Text) -> str:
-        if not kind.secret or text == MASK or is_reference(text):
+    def mask(text: str, path: str, place: Text) -> str:
+        if not place.secret or text == MASK or is_reference(text):
             return text
         secrets[path] = text
         return MASK
 
-    return mapped(configuration, kind.schema(), mask), secrets
+    return mapped(configuration, schema, mask), secrets
 
 
-def with_secrets(kind: type[Kind], configuration: Any, secrets: Mapping[str, str]) -> Any:
+def with_secrets(schema: Schema, configuration: Any, secrets: Mapping[str, str]) -> Any:
     """The configuration with masked texts replaced by the secrets at their paths."""
 
-    def unmask(text: str, path: str, kind: Text) -> str:
-        return secrets.get(path, text) if kind.secret and text == MASK else text
+    def unmask(text: str, path: str, place: Text) -> str:
+        return secrets.get(path, text) if place.secret and text == MASK else text
 
-    return mapped(configuration, kind.schema(), unmask)
+    return mapped(configuration, schema, unmask)
+
+
+def check_unmasked(schema: Schema, configuration: Any, field: str) -> None:
+    """Raises Invalid naming what is below `field` and holds a mask where a secret belongs."""
+    masked: list[FieldError] = []
+
+    def find(text: str, path: str, place: Text) -> str:
+        if place.secret and text == MASK:
+            masked.append(FieldError(f"{field}.{path}", _MASKED))
+        return text
+
+    mapped(configuration, schema, find)
+    if masked:
+        raise Invalid(masked)

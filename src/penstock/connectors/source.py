@@ -92,7 +92,7 @@ class SourceKind(Kind, frozen=True):
 
     def origin(self) -> Any:
         """What it reads, as a JSON value: a position holds as long as this stays the same."""
-        public, _ = without_secrets(type(self), msgspec.to_builtins(self))
+        public, _ = without_secrets(type(self).schema(), msgspec.to_builtins(self))
         return {name: value for name, value in public.items() if name not in ("source", "eventType")}
 
     async def poll(self, position: Position, surroundings: SourceSurroundings) -> Findings:

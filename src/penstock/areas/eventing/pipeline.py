@@ -9,8 +9,7 @@ import msgspec
 from penstock.areas.eventing.model import ChannelComponent
 from penstock.connectors.kind import Kind
 from penstock.connectors.registry import Family, Registry, configuration_object
-from penstock.connectors.schema_walk import Text, mapped
-from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
+from penstock.connectors.secret_fields import check_unmasked, with_secrets, without_secrets
 from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import FieldError, Invalid
 
@@ -18,7 +17,6 @@ PartSecrets = Mapping[str, Mapping[str, str]]
 """Secrets by part (`Endpoints[0]`) and path in its configuration."""
 
 _MOST = 100
-_MASKED = "is a mask, which keeps the secret only while the rest of the configuration stays: give the secret"
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Pipeline:
             for index, part in enumerate(parts[:_MOST]):
                 try:
                     kind = await registry.check(family, part.type, part.version, part.json_configuration, guard)
-                    _check_unmasked(kind, configuration_object(part.json_configuration))
+                    check_unmasked(kind.schema(), configuration_object(part.json_configuration), "Configuration")
                 except Invalid as error:
                     errors += [FieldError(f"{name}[{index}].{e.field}", e.message) for e in error.errors]
         if errors:
@@ -74,7 +72,7 @@ class Pipeline:
         secrets: dict[str, Mapping[str, str]] = {}
 
         def close(place: str, kind: type[Kind], configuration: Any) -> Any:
-            public, found = without_secrets(kind, configuration)
+            public, found = without_secrets(kind.schema(), configuration)
             if found:
                 secrets[place] = found
             return public
@@ -95,7 +93,7 @@ class Pipeline:
         """The pipeline with its secrets in the clear: those that are masked and known."""
 
         def reveal(place: str, kind: type[Kind], configuration: Any) -> Any:
-            return with_secrets(kind, configuration, secrets.get(place, {}))
+            return with_secrets(kind.schema(), configuration, secrets.get(place, {}))
 
         return self._configured(registry, reveal)
 
@@ -108,19 +106,6 @@ class Pipeline:
             return msgspec.structs.replace(part, json_configuration=_text(change(place, kind, given)))
 
         return self.map(configure)
-
-
-def _check_unmasked(kind: type[Kind], configuration: Any) -> None:
-    masked: list[FieldError] = []
-
-    def find(text: str, path: str, place: Text) -> str:
-        if place.secret and text == MASK:
-            masked.append(FieldError(f"Configuration.{path}", _MASKED))
-        return text
-
-    mapped(configuration, kind.schema(), find)
-    if masked:
-        raise Invalid(masked)
 
 
 def _object(part: ChannelComponent) -> Any:

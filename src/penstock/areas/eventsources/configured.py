@@ -7,17 +7,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from penstock.areas.eventsources.known_kinds import KnownKinds
-from penstock.connectors.kind import Kind
 from penstock.connectors.reference import names_in
 from penstock.connectors.registry import Family, configuration_object, registry
-from penstock.connectors.schema_walk import Text, mapped
-from penstock.connectors.secret_fields import MASK, with_secrets, without_secrets
+from penstock.connectors.secret_fields import check_unmasked, with_secrets, without_secrets
 from penstock.connectors.source import SourceKind
 from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.wire import encode
-
-_MASKED = "is a mask, which keeps the secret only while the rest of the configuration stays: give the secret"
 
 
 class Names(NamedTuple):
@@ -48,7 +44,7 @@ class Configured:
 
     def opened(self) -> dict[str, Any]:
         """The configuration with its secrets."""
-        found: dict[str, Any] = with_secrets(self.kind, self.shown, self.secrets)
+        found: dict[str, Any] = with_secrets(self.kind.schema(), self.shown, self.secrets)
         return found
 
 
@@ -83,10 +79,10 @@ class Configurations:
                 return before
             opened = encode(given).decode()
             await self._registry.check(Family.SOURCE, identifier, version, opened, guard)
-            _check_unmasked(kind, given)
+            check_unmasked(kind.schema(), given, "Configuration")
         except Invalid as error:
             raise _renamed(error, names) from None
-        public, secrets = without_secrets(kind, given)
+        public, secrets = without_secrets(kind.schema(), given)
         return Configured(kind, encode(public).decode(), secrets)
 
     async def stored(self, identifier: str, version: str, text: str, sealed: str | None) -> Configured:
@@ -102,19 +98,6 @@ def sealed(secrets: Mapping[str, str]) -> str:
 
 def unsealed(text: str | None) -> dict[str, str]:
     return msgspec.json.decode(text, type=dict[str, str]) if text else {}
-
-
-def _check_unmasked(kind: type[Kind], configuration: Any) -> None:
-    masked: list[FieldError] = []
-
-    def find(text: str, path: str, place: Text) -> str:
-        if place.secret and text == MASK:
-            masked.append(FieldError(f"Configuration.{path}", _MASKED))
-        return text
-
-    mapped(configuration, kind.schema(), find)
-    if masked:
-        raise Invalid(masked)
 
 
 def _renamed(error: Invalid, names: Names) -> Invalid:
