@@ -117,7 +117,7 @@ class FlowVersion:
         enter = self._entrance(route)
 
         def accept(exchange: Exchange) -> asyncio.Task[None]:
-            return self._start(self._process(exchange, enter(exchange)))
+            return self._start(exchange, enter(exchange))
 
         return Intake(self._context, route.id, self._zone, self._timetable, accept, enter, self._serve)
 
@@ -142,12 +142,18 @@ class FlowVersion:
             statistics.finished(self._context.clock.now(), perf_counter() - begin, failed)
 
     def _spawn(self, exchange: Exchange, work: Coroutine[Any, Any, None]) -> None:
-        self._start(self._process(exchange, work))
+        self._start(exchange, work)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = self._tasks.create_task(work)
+    def _start(self, exchange: Exchange, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        def ended(task: asyncio.Task[None]) -> None:
+            self._inflight.discard(task)
+            work.close()  # a task that was cancelled at once never began it
+            if task.cancelled() and exchange.error is None:
+                exchange.error = asyncio.CancelledError()
+
+        task = self._tasks.create_task(self._process(exchange, work))
         self._inflight.add(task)
-        task.add_done_callback(self._inflight.discard)
+        task.add_done_callback(ended)
         return task
 
     async def _process(self, exchange: Exchange, work: Coroutine[Any, Any, None]) -> None:
@@ -174,4 +180,6 @@ class FlowVersion:
                 self._context.log(Level.ERROR, f"Flow crashed: {error}", route, None, error)
                 self._context.listener.flow_failed(self.definition.name, self.definition.version, self.flow.crash)
 
-        return self._tasks.create_task(serve())
+        task = self._tasks.create_task(serve())
+        task.add_done_callback(lambda _: work.close())  # one that was cancelled at once never began it
+        return task
