@@ -8,6 +8,7 @@ import pytest
 
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
+from tests.areas.hooks import Hook
 from tests.areas.transfer_site import Site
 
 
@@ -32,3 +33,8 @@ async def site(application: Application, tmp_path: Path, name: str) -> AsyncIter
         yield site
     finally:
         await site.end()
+
+
+@pytest.fixture
+def hook(application: Application) -> Hook:
+    return Hook(application)
