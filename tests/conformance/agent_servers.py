@@ -53,6 +53,8 @@ from penstock.protocol.work import (
     Digest,
     DigestEntry,
     DigestQuery,
+    FileAnswer,
+    FileQuery,
     IntegrationStatusEnum2,
     VariableAnswer,
     VariableQuery,
@@ -65,6 +67,7 @@ from tests.nats_server import NatsServer, eventually
 
 PING_SECONDS = 0.3
 RESYNC_SECONDS = 1.0
+PIECE = 300_000
 S = TypeVar("S", bound=Wire)
 
 
@@ -128,6 +131,7 @@ class Servers:
         self.told: dict[UUID, Told] = {}
         self.items: dict[str, WorkItem] = {}
         self.ended: dict[str, datetime] = {}
+        self.contents: dict[str, bytes] = {}
         self.variables: dict[str, VariableValue] = {}
         self.variable_questions: list[list[str]] = []
         self.assigned: dict[str, dict[UUID, AssignmentItem]] = defaultdict(dict)
@@ -254,7 +258,7 @@ class Servers:
         signature = signer.sign(challenge(request.subject, request.headers[NONCE]), body)
         return Answer(body, {HEADER: signature})
 
-    def _answer(self, what: str, body: bytes) -> Digest | WorkAnswer | VariableAnswer | AssignmentAnswer:
+    def _answer(self, what: str, body: bytes) -> Wire:
         match what:
             case subjects.DIGEST:
                 self.digests += 1
@@ -264,6 +268,11 @@ class Servers:
                 items = [self.items[name] for name in names if name in self.items]
                 ended = {name: self.ended[name] for name in names if name in self.ended and name not in self.items}
                 return WorkAnswer(items=items, left=[], ended=ended)
+            case subjects.FILES:
+                wanted = decode_json(body, FileQuery)
+                begin = wanted.number * PIECE
+                content = self.contents.get(wanted.sha256, b"")[begin : begin + PIECE]
+                return FileAnswer(content=content or None)
             case _ if not what.endswith(subjects.VARIABLES):
                 return self._items(self.assigned[what], decode_json(body, AssignmentQuery))
             case _:

@@ -22,6 +22,7 @@ from penstock.agent.database import Database, Work
 from penstock.agent.desired import read_items, read_names
 from penstock.agent.engines import Engines
 from penstock.agent.flow_log import FlowLog
+from penstock.agent.held_flow import HeldFlow
 from penstock.agent.keeper import FlowKeeper
 from penstock.agent.ledger import Ledger
 from penstock.agent.listener import AgentListener
@@ -191,6 +192,20 @@ class World:
                 await self.life.keeper.remove(flow, wish.since)
             elif wish.item is not None and flow not in same:
                 await self.life.keeper.apply(wish.item)
+
+    def held(self, flow: str) -> HeldFlow:
+        assert self.life is not None
+        return self.life.keeper.flows[flow]
+
+    async def crash(self, flow: str, reason: str) -> None:
+        """The engine says that the flow cannot go on."""
+        assert self.life is not None
+        await self.life.keeper.crashed(flow, self.held(flow).version, reason)
+
+    async def restart(self, flow: str) -> None:
+        """It is time to start the flow again that crashed."""
+        assert self.life is not None
+        await self.life.keeper.restart(flow)
 
     async def live(self, seconds: int) -> None:
         """Time passes, with the agent running."""

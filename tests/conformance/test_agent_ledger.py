@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.protocol.report import TickOutcome
+from penstock.protocol.report import IntegrationFlowStatusEnum, TickOutcome
 from tests.conformance.agent_world import World
 
 FLOWS = ("a", "b")
@@ -233,3 +233,30 @@ async def test_no_due_time_is_left_out_or_told_twice_wherever_the_agent_is_kille
 
         assert world.told() == world.due()
         assert not Counter(world.fired) - Counter(world.told_fired()), "what fired was written down before"
+
+
+async def test_a_flow_that_keeps_crashing_is_given_up_and_each_due_time_meanwhile_is_missed(tmp_path: Path) -> None:
+    world = World(tmp_path / "agent.db")
+    await start(world)
+    world.wish("a", "* * * * * *", started=True)
+    await world.sync()
+    for crash in range(1, 6):
+        await world.live(2)
+        await world.crash("a", "the connection is lost")
+        held = world.held("a")
+        assert f"crashed ({crash} of 5)" in (held.problem or "") or crash == 5
+        await world.live(3)
+        await world.restart("a")
+    held = world.held("a")
+    assert held.status is IntegrationFlowStatusEnum.ERROR
+    assert "the connection is lost" in (held.problem or "")
+    world.wish("a", "* * * * * *", started=True)
+    await world.sync()
+    assert world.held("a").is_running
+    await world.live(2)
+    await world.end()
+
+    assert world.told() == world.due()
+    reasons = {report.reason for report in world.reports() if report.outcome is TickOutcome.MISSED}
+    assert all("the connection is lost" in (reason or "") for reason in reasons)
+    assert len(reasons) == 5

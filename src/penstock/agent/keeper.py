@@ -67,7 +67,7 @@ class FlowKeeper:
         reading = await self._reader.read(item)
         self._ledger.resume(rule_of(item, reading.due_times, AGENT_AWAY))
         if reading.definition is None or not _is_wanted(item):
-            self._put(_resting(item, reading.problem))
+            self._put(self._resting(item, reading))
             return not reading.passing
         return await self._start_alone(item, reading, None)
 
@@ -79,7 +79,7 @@ class FlowKeeper:
         if not tried_again:
             self._crashes.forget(item.name)
         if reading.definition is None or not _is_wanted(item):
-            await self._rest(item, reading.due_times, _resting(item, reading.problem))
+            await self._rest(item, reading.due_times, self._resting(item, reading))
             return not reading.passing
         if tried_again:  # what passed has its reason already
             self._ledger.learn(item.name, reading.due_times)
@@ -96,7 +96,7 @@ class FlowKeeper:
         item = await self._wanted(flow)
         if before is None or not before.is_running or before.version != version or item is None:
             return  # it was changed meanwhile
-        await self._wait_or_give_up(item, (await self._reader.read(item)).due_times, reason)
+        await self._wait_or_give_up(item, await self._reader.read(item), reason)
 
     async def restart(self, flow: str) -> None:
         """Starts a flow again that crashed, unless it was changed meanwhile."""
@@ -109,7 +109,7 @@ class FlowKeeper:
         if reading.definition is not None:
             problem = await self._start(item, reading, None)
         if problem is not None:
-            await self._wait_or_give_up(item, reading.due_times, problem)
+            await self._wait_or_give_up(item, reading, problem)
 
     async def remove(self, flow: str, ended: datetime | None) -> None:
         """Ends the flow. ended: since when it is not the agent's any more, where that is known."""
@@ -148,7 +148,7 @@ class FlowKeeper:
             return True
         if not self._is_known(item, problem):
             self._flow_log.tell(item.name, Level.ERROR, problem)
-        await self._rest(item, reading.due_times, _resting(item, problem))
+        await self._rest(item, reading.due_times, self._resting(item, reading, problem))
         return False
 
     async def _start(self, item: WorkItem, reading: Reading, since: datetime | None) -> str | None:
@@ -176,7 +176,7 @@ class FlowKeeper:
         await self._ledger.rest(rule, self._since(item), self._keep(item, new))
         self._put(new)
 
-    async def _wait_or_give_up(self, item: WorkItem, due_times: DueTimes | None, reason: str) -> None:
+    async def _wait_or_give_up(self, item: WorkItem, reading: Reading, reason: str) -> None:
         """The flow rests, and is started again after a pause, unless it has crashed too often."""
         crash = self._crashes.count(item.name)
         if crash.pause is None:
@@ -187,7 +187,7 @@ class FlowKeeper:
             status = IntegrationFlowStatusEnum.UNKNOWN
         _log.warning("flow crashed", flow=item.name, version=item.version, crash=crash.number, reason=reason)
         self._flow_log.tell(item.name, Level.ERROR, f"The flow {what}")
-        await self._rest(item, due_times, held(item, status, what))
+        await self._rest(item, reading.due_times, held(item, status, what, self._engines.version(reading.engine)))
 
     async def _stop(self, flow: str) -> None:
         if self._engines.where(flow) is not None:
@@ -212,6 +212,13 @@ class FlowKeeper:
         """When the item began to hold: a clock ahead of ours does not make it hold later."""
         return min(max(item.since, self._registered), self._clock.now())
 
+    def _resting(self, item: WorkItem, reading: Reading, problem: str | None = None) -> HeldFlow:
+        """The flow stopped, or held up by a problem."""
+        problem = problem or reading.problem
+        status = IntegrationFlowStatusEnum.STOPPED if problem is None else IntegrationFlowStatusEnum.ERROR
+        engine = self._engines.version(reading.engine) if reading.definition is not None else None
+        return held(item, status, problem, engine, reading.folder)
+
     def _is_known(self, item: WorkItem, problem: str) -> bool:
         before = self.flows.get(item.name)
         return before is not None and (before.stamp, before.problem) == (item.stamp, problem)
@@ -234,9 +241,3 @@ class FlowKeeper:
 def _is_wanted(item: WorkItem) -> bool:
     """Whether it is to run."""
     return item.requested is IntegrationStatusEnum2.STARTED
-
-
-def _resting(item: WorkItem, problem: str | None) -> HeldFlow:
-    if problem is not None:
-        return held(item, IntegrationFlowStatusEnum.ERROR, problem)
-    return held(item, IntegrationFlowStatusEnum.STOPPED)

@@ -10,12 +10,11 @@ import msgspec
 from penstock.agent.due_times import DueTimes
 from penstock.agent.flow_folders import FlowFolder, FlowFolders
 from penstock.flow.camel.installation import NotInstalled
-from penstock.flow.choice import ENGINE_VARIABLE, Choice, EngineKind, choose
+from penstock.flow.choice import Choice, EngineKind, choose, forced_engine
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.exchange import text_of
 from penstock.flow.variables import Variables
 from penstock.kernel.errors import Invalid, PenstockError
-from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
 from penstock.protocol.work import WorkItem
 
@@ -88,7 +87,7 @@ class FlowReader:
             await self._folders.remove(flow)
 
     async def _choice(self, item: WorkItem, own: Mapping[str, str]) -> Choice:
-        forced = next((value for name, value in own.items() if name_key(name) == ENGINE_VARIABLE), None)
+        forced = forced_engine(own)
         choice = choose(item.name, item.version, item.spec, forced)
         if not choice.definition.needs:
             return choice

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from penstock.flow.family import Family
 from penstock.flow.parser import parse_flow
 from penstock.flow.problem import InvalidFlow, Problem
 from penstock.kernel.errors import Invalid
+from penstock.kernel.names import name_key
 
 ENGINE_VARIABLE = "penstock.engine"
 """The variable of a flow that names its engine."""
@@ -69,6 +71,12 @@ def choose(
     if kind is EngineKind.CAMEL:
         return _camel(msgspec.structs.replace(native, routes=(), needs=frozenset()), (), forced=True)
     return Choice(EngineKind.NATIVE, native)
+
+
+def forced_engine(variables: Mapping[str, Any] | None) -> str | None:
+    """The value of `penstock.engine` among a flow's own variables; names are compared without case."""
+    values = (str(value) for name, value in (variables or {}).items() if name_key(name) == ENGINE_VARIABLE)
+    return next(values, None)
 
 
 def _kind(forced: str | None) -> EngineKind | None:

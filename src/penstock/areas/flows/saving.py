@@ -1,5 +1,6 @@
 """Flows saved and restored by operators: over HTTP and by configuration documents alike."""
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -76,7 +77,7 @@ class FlowSaving:
         requested: IntegrationStatusEnum2 | None = None,
     ) -> tuple[Flow, Sequence[Write]]:
         """The flow as it will be stored, and the writes that store it. requested: None leaves it as it is."""
-        check_flow(wanted, next_version(before))
+        await asyncio.to_thread(check_flow, wanted, next_version(before))
         if before is not None and before.schedule is not None:
             raise NameTaken(f"the Schedule '{before.schedule}' makes the flow '{before.name}': change that instead")
         files, keeping = self._contents.plan_keep(wanted.integration_files or ())
