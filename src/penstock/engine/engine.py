@@ -180,7 +180,7 @@ async def open_engine(isolation: Isolation) -> AsyncIterator[Engine]:
         parent = await asyncio.to_thread(runtime_folder)
         stack.callback(shutil.rmtree, parent, ignore_errors=True)
         cache = Path(isolation.settings.folder or stack.enter_context(TemporaryDirectory(prefix="penstock-engine-")))
-        cache.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         starter = KernelStarter(isolation, parent, cache / "completion")
         stack.callback(starter.close)
         if not isolation.has_view:

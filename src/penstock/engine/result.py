@@ -81,8 +81,8 @@ class Results:
 
     def answer(self, preferred: str | None) -> Rendering:
         """The last result, else the last thing shown, else what was printed. Raises RunFailed."""
-        if self.error is not None:
-            raise RunFailed(self._trace())
+        if self.trace is not None:
+            raise RunFailed(self.trace)
         for kind in ("result", "display"):
             found = [output for output in self.outputs if output.kind == kind]
             if found:
@@ -90,9 +90,13 @@ class Results:
         printed = [str(output.data[TEXT]) for output in self.outputs if STDOUT in output.data]
         return Rendering(TEXT, "".join(printed))
 
-    def _trace(self) -> str:
+    @property
+    def trace(self) -> str | None:
+        """The whole text of the error that ended the run; None when it succeeded."""
+        if self.error is None:
+            return None
         errors = [output for output in self.outputs if output.kind == "error"]
-        return str(errors[-1].data.get(TEXT)) if errors else self.error or ""
+        return str(errors[-1].data.get(TEXT)) if errors else self.error
 
     def _add(self, output: Output) -> None:
         last = self.outputs[-1] if self.outputs else None

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -77,10 +78,7 @@ class KernelStarter:
                 await kernel.ask("complete_request", {"code": code, "cursor_pos": len(code)})
         finally:
             await kernel.close()
-        for path in (filled, *filled.rglob("*")):
-            os.chown(path, os.geteuid(), os.getegid())
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        filled.rename(self._cache)
+        await asyncio.to_thread(_publish, filled, self._cache)
 
     def close(self) -> None:
         self._context.destroy(linger=0)
@@ -129,6 +127,15 @@ def runtime_folder() -> Path:
             folder.mkdir(mode=0o711)
             return folder
     raise Unavailable("there is no folder for kernels: set TMPDIR to one with a short path")
+
+
+def _publish(filled: Path, cache: Path) -> None:
+    """Makes the cache everybody's to read and nobody's to write; of two that were filled at once, one stays."""
+    for path in (filled, *filled.rglob("*")):
+        os.chown(path, os.geteuid(), os.getegid())
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    with suppress(FileExistsError):
+        filled.rename(cache)
 
 
 def _write_connection(folders: KernelFolders) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from typing import Any, Protocol, overload
 from uuid import UUID
 
 from penstock.kernel.actor import Actor
+from penstock.kernel.duration import Duration
 from penstock.kernel.entity import Entity
 from penstock.kernel.errors import FieldError
+from penstock.kernel.wire import Int32, Wire
 from penstock.protocol.capability import AgentCapability, Requirement
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.report import IntegrationFlowStatusEnum
@@ -248,6 +250,121 @@ class AccessRules(Protocol):
     def rules(self) -> Sequence[Rule]:
         """What holds for passwords, tokens, keys and logins."""
         ...
+
+
+class RunParameter(Wire):
+    """A parameter's value, as a text of JSON."""
+
+    name: str | None = None
+    value_json: str | None = None
+
+
+@dataclass(frozen=True)
+class DeclaredParameter:
+    """A parameter of a script. type: of JSON Schema, or `any`. required: whether every run must give a value."""
+
+    name: str
+    type: str
+    required: bool
+
+
+@dataclass(frozen=True)
+class RunTrigger:
+    """What made a run happen. type: such as `event`, `schedule`, `web`; None for a call by hand."""
+
+    type: str | None = None
+    id: str | None = None
+
+
+class RecordedRun(Entity):
+    """A run of an action or a notebook, from the moment it was accepted.
+
+    received: the values given; parameters: those used. status_code: 200, 422 when the code failed, 503 when it could
+    not be run or was cut off; None while it is not finished. server: the replica that has it.
+    """
+
+    script_id: UUID
+    script_name: str
+    received: list[RunParameter] = []
+    parameters: list[RunParameter] = []
+    trigger: str | None = None
+    trigger_id: str | None = None
+    status_code: Int32 | None = None
+    duration: Duration | None = None
+    error: str | None = None
+    finished: bool = False
+    server: str
+
+
+@dataclass(frozen=True)
+class RunAnswer:
+    """What a run answered. error: why it failed, with the traceback of its code."""
+
+    status_code: int
+    media_type: str = "text/plain"
+    body: bytes = b""
+    error: str | None = None
+
+
+class AcceptedRun(Protocol):
+    """A run that is on record, and goes on whether or not anybody waits for it."""
+
+    @property
+    def id(self) -> UUID: ...
+
+    async def answer(self, preferred_format: str | None = None) -> RunAnswer:
+        """Waits for the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a run runs. file_name: tells the form of the content, where it has a name. values: of its parameters."""
+
+    id: UUID
+    name: str
+    content: str
+    values: Mapping[str, Any]
+    received: Sequence[RunParameter]
+    file_name: str | None = None
+
+
+class Runs(Protocol):
+    """Provided by `runs`."""
+
+    async def accept(self, script: Script, trigger: RunTrigger, actor: Actor) -> AcceptedRun:
+        """Returns once the run is on record. Raises Unavailable, TooManyRequests."""
+        ...
+
+    async def history(self, script_id: UUID) -> Sequence[RecordedRun]:
+        """The newest first, at most 1,000."""
+        ...
+
+
+class Scripts(Protocol):
+    """What can be run by its id."""
+
+    async def parameters(self, id: UUID) -> Sequence[DeclaredParameter]:
+        """Raises NotFound."""
+        ...
+
+    async def start(
+        self, id: UUID, parameters: Sequence[RunParameter], trigger: RunTrigger, actor: Actor
+    ) -> AcceptedRun:
+        """Starts a run; returns once it is on record, from when on it ends as finished or failed whatever happens.
+
+        Raises NotFound, Invalid for parameters that it does not have, lacks, or of a wrong type, Unavailable,
+        TooManyRequests.
+        """
+        ...
+
+
+class Actions(Scripts, Protocol):
+    """Provided by `actions`."""
+
+
+class Notebooks(Scripts, Protocol):
+    """Provided by `notebooks`."""
 
 
 class CodeRules(Protocol):

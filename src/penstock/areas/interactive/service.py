@@ -1,7 +1,7 @@
 """What the interactive engine does for callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import timedelta
 from time import perf_counter
@@ -22,14 +22,14 @@ from penstock.areas.interactive.model import (
 )
 from penstock.areas.interactive.shaping import position_of, result_of, result_of_file, suggestion_of
 from penstock.engine.client import EngineClient, new_run_id
-from penstock.engine.documents.analysis import Analysis, analyze
+from penstock.engine.documents.analysis import Analysis, analyze_apart
 from penstock.engine.documents.parameters import Given, check_values
 from penstock.engine.message import CompleteRequest, Finished, Frame, Made, Produced, RunRequest
 from penstock.engine.result import Rendering, Results
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.duration import Duration
-from penstock.kernel.errors import FieldError, Invalid, PenstockError
+from penstock.kernel.errors import Invalid, PenstockError
 from penstock.kernel.wire import encode
 from penstock.resource.area import Stopping
 
@@ -67,7 +67,7 @@ class InteractiveService:
     async def execute(self, request: ExecuteDibRequest) -> Rendering:
         """What the document answers. Raises Invalid, RunFailed, Unavailable, TooManyRequests."""
         source = _needed("Dib", request.dib)
-        analysis = await _analysis(source, "Dib")
+        analysis = await analyze_apart(source, field="Dib")
         given = [_given(parameter, index) for index, parameter in enumerate(request.parameters or [])]
         values = check_values(analysis.parameters, given)
         results = Results()
@@ -87,7 +87,7 @@ class InteractiveService:
 
     async def analyze(self, document: str) -> Analysis:
         """Raises Invalid."""
-        return await _analysis(document, "")
+        return await analyze_apart(document)
 
     async def _events(self, request: RunRequest, preferred: str | None, actor: Actor) -> AsyncIterator[bytes]:
         began = perf_counter()
@@ -149,17 +149,6 @@ def _given(parameter: ExecuteDibRequestParameter, index: int) -> Given:
         raise Invalid.one(f"{field}.Name", "is required")
     value = parameter.value_json if parameter.value_json is not None else "null"
     return Given(parameter.name, value, parameter.type_name, f"{field}.ValueJson")
-
-
-async def _analysis(source: str, field: str) -> Analysis:
-    try:
-        return await asyncio.to_thread(analyze, source)
-    except Invalid as invalid:
-        raise _named(invalid.errors, field) from None
-
-
-def _named(errors: Sequence[FieldError], field: str) -> Invalid:
-    return Invalid([FieldError(error.field or field, error.message) for error in errors])
 
 
 def _needed(field: str, text: str | None) -> str:

@@ -1,5 +1,6 @@
 """What a document is: its parameters, what it answers, and how it looks with its questions made parameters."""
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -12,6 +13,7 @@ from penstock.engine.documents.parameters import Parameter, asked_name, paramete
 from penstock.engine.documents.python_code import result_type
 from penstock.engine.documents.reading import read_document
 from penstock.engine.documents.types import ANY, STRING
+from penstock.kernel.errors import FieldError, Invalid
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -31,6 +33,14 @@ def analyze(source: str, file_name: str | None = None) -> Analysis:
     document = read_document(source, file_name)
     parameters = parameters_of(document)
     return Analysis(source, _updated(document), _returns(document, parameters), parameters)
+
+
+async def analyze_apart(source: str, file_name: str | None = None, field: str = "") -> Analysis:
+    """`analyze` for an event loop. Raises Invalid that names `field`."""
+    try:
+        return await asyncio.to_thread(analyze, source, file_name)
+    except Invalid as invalid:
+        raise Invalid(FieldError(error.field or field, error.message) for error in invalid.errors) from None
 
 
 def _returns(document: Document, parameters: Sequence[Parameter]) -> str | None:

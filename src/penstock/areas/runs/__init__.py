@@ -1,0 +1,15 @@
+"""Runs of actions and notebooks: accepted, carried out, and kept on record."""
+
+from penstock.areas.runs.service import RunService
+from penstock.areas.runs.stored import RUNS
+from penstock.areas.runs.worker import LeftoverRuns, RunWorker
+from penstock.resource.area import Area
+from penstock.resource.ports import Runs
+
+AREA = Area(
+    name="runs",
+    collections=(RUNS,),
+    services=(RunService,),
+    workers=(RunWorker, LeftoverRuns),
+    provides=((Runs, RunService),),
+)

@@ -1,0 +1,17 @@
+"""Runs as they are stored."""
+
+from datetime import timedelta
+
+from penstock.resource.ports import RecordedRun
+from penstock.store.definition import Collection, Column
+
+KEEP = timedelta(days=30)
+
+RUNS: Collection[RecordedRun] = Collection(
+    "runs",
+    RecordedRun,
+    (
+        Column("script", lambda run: str(run.script_id)),
+        Column("open_on", lambda run: None if run.finished else run.server),
+    ),
+)
