@@ -26,7 +26,7 @@ class PackagesMissing(PenstockError):
 
 
 class ClassPaths:
-    """folder: keeps what was fetched. mirror: of the registry. environment: what the way to the registry is found by."""
+    """folder: keeps what was fetched. mirror: of the registry. environment: the way to the registry is in it."""
 
     def __init__(self, folder: Path, mirror: str, environment: Mapping[str, str]) -> None:
         self._folder = folder

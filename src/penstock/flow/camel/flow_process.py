@@ -189,5 +189,5 @@ class FlowProcess:
 
     def _last_words(self, code: int) -> str:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        said = f": {self._last}" if self._last else ""
+        said = f": {self._last}" if self._last and code > 0 else ""
         return f"the Java process {how}{said}"

@@ -93,6 +93,7 @@ class Launcher:
 
     def _java_options(self, java: Java) -> list[str]:
         options = [
+            "-Xms16m",
             f"-Xmx{self._settings.heap_mb}m",
             "-XX:+UseSerialGC",
             "-XX:+ExitOnOutOfMemoryError",

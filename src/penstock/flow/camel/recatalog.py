@@ -49,8 +49,7 @@ def make(mirror: str) -> Catalog:
                 },
                 languages=dict(_artifacts(catalog, "languages", "language")),
                 data_formats=dict(_artifacts(catalog, "dataformats", "dataformat")),
-                forms={_short(name): _form(each) for name, each in schema["definitions"].items()}
-                | {_DOCUMENT: _form(schema)},
+                forms=dict(_forms(schema)),
             )
 
 
@@ -82,13 +81,23 @@ def _artifact(facts: Schema) -> str:
     return f"{facts['groupId']}:{facts['artifactId']}:{facts['version']}"
 
 
-def _form(schema: Schema) -> Form:
+def _forms(schema: Schema) -> Iterator[tuple[str, Form]]:
+    definitions = {_short(name): each for name, each in schema["definitions"].items()}
+    lists = {name: _kind(each) for name, each in definitions.items() if each.get("type") == "array"}
+    for name, each in {**definitions, _DOCUMENT: schema}.items():
+        if name not in lists:
+            yield name, _form(each, lists)
+
+
+def _form(schema: Schema, lists: Mapping[str, str]) -> Form:
+    """lists: definitions that are lists, with what these hold."""
     options: dict[str, str] = {}
     text = False
     for part in _parts(schema):
         text = text or part.get("type") in ("string", "number", "boolean")
         for name, option in part.get("properties", {}).items():
             kind = _kind(option)
+            kind = lists.get(kind, kind)
             if kind or name not in options:
                 options[name] = kind
     return Form(options=options, text=text)
