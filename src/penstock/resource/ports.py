@@ -99,6 +99,30 @@ class GeneratedFlows(Protocol):
 
 
 @dataclass(frozen=True)
+class FlowDraft:
+    """A flow that another area makes and then leaves to operators. spec: Camel YAML DSL. variables: its own."""
+
+    name: str
+    spec: str
+    variables: Mapping[str, str]
+    project: str | None = None
+    category: str | None = None
+    labels: Sequence[str] = ()
+    requirements: Sequence[Requirement] = ()
+
+
+class FlowDrafts(Protocol):
+    """Provided by `flows`."""
+
+    async def save_draft(self, draft: FlowDraft, actor: Actor) -> str:
+        """Saves it as an operator would: a new flow, stopped, or the next version. Answers the version.
+
+        Raises Invalid, with the fields of IntegrationFlow; NameTaken when another resource makes the flow.
+        """
+        ...
+
+
+@dataclass(frozen=True)
 class CronJob:
     """What has due times and is no Schedule. schedule: what its entries in the ledger are called."""
 

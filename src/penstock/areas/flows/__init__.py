@@ -5,6 +5,7 @@ from penstock.areas.flows.changing import FlowChanges
 from penstock.areas.flows.content import FLOW_CONTENTS, FlowContents
 from penstock.areas.flows.coverage import Coverage
 from penstock.areas.flows.desired import DesiredState
+from penstock.areas.flows.drafts import FlowDraftService
 from penstock.areas.flows.gaps import Gaps
 from penstock.areas.flows.generated import GeneratedFlowService
 from penstock.areas.flows.http import FlowOperations
@@ -30,7 +31,7 @@ from penstock.areas.flows.worker import (
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Area
 from penstock.resource.matching import Matching
-from penstock.resource.ports import FlowGaps, GeneratedFlows
+from penstock.resource.ports import FlowDrafts, FlowGaps, GeneratedFlows
 from penstock.resource.reports import AgentReports
 
 AREA = Area(
@@ -46,6 +47,7 @@ AREA = Area(
         FlowCatalog,
         FlowChanges,
         FlowContents,
+        FlowDraftService,
         FlowLogs,
         FlowSaving,
         FlowService,
@@ -59,5 +61,5 @@ AREA = Area(
     handlers=(FlowOperations, FlowSavingOperations),
     workers=(CoverageWatch, FlowLogTaker, FlowStateTaker, NoticeSender, VitalsListener, WorkQuestions),
     kinds=(IntegrationFlowKind,),
-    provides=((GeneratedFlows, GeneratedFlowService), (FlowGaps, Gaps)),
+    provides=((GeneratedFlows, GeneratedFlowService), (FlowDrafts, FlowDraftService), (FlowGaps, Gaps)),
 )
