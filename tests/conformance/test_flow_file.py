@@ -136,6 +136,14 @@ async def test_files_are_chosen_by_name(
     assert running.listener.messages == taken
 
 
+async def test_the_order_is_what_the_flow_says(running: RunningEngine, tmp_path: Path) -> None:
+    fill(tmp_path / "in", a_txt="333", b_txt="1", c_txt="22", d_txt="1")
+    source = route("file:in", "log: '${header.CamelFileName}'", sortBy="file:size;reverse:file:name", **QUICK)
+    await running.start("ordered", source)
+    await running.settled("ordered", 4)
+    assert running.listener.messages == ["d.txt", "b.txt", "c.txt", "a.txt"]
+
+
 async def test_a_file_that_is_written_to_waits_until_it_is_complete(running: RunningEngine, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     fill(folder, a_txt="be")

@@ -14,6 +14,7 @@ from penstock.flow import file_store
 from penstock.flow.body import body_of
 from penstock.flow.exchange import Exchange
 from penstock.flow.file_filter import FileFilter
+from penstock.flow.file_order import FileOrder
 from penstock.flow.file_store import FileOperationFailed, FoundFile
 from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
@@ -44,6 +45,7 @@ class FileRules(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     wanted: FileFilter
+    order: FileOrder
     deepest: int = 1
     charset: str | None = None
     settling: Settling | None = None
@@ -91,6 +93,7 @@ class FileIntake:
             found = [file for file in found if self._done_file(file).is_file()]
         if rules.idempotent and rules.idempotent_key is None:
             found = [file for file in found if str(file.path) not in self._seen]
+        found = rules.order.sorted(found)
         return found[: rules.most_per_poll] if rules.most_per_poll else found
 
     async def _is_ready(self, file: FoundFile) -> bool:

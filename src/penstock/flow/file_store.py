@@ -53,8 +53,8 @@ class FoundFile(NamedTuple):
 
 
 def find(folder: Path, deepest: int, wanted: FileFilter) -> list[FoundFile]:
-    """The files that are wanted, by name. deepest: 1 for the folder alone. Links are not followed."""
-    return sorted(_walk(folder, "", deepest, wanted), key=lambda file: file.name)
+    """The files that are wanted. deepest: 1 for the folder alone. Links are not followed."""
+    return list(_walk(folder, "", deepest, wanted))
 
 
 def _walk(folder: Path, prefix: str, deepest: int, wanted: FileFilter) -> Iterator[FoundFile]:

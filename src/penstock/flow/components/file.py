@@ -17,6 +17,7 @@ from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange, text_of
 from penstock.flow.file_filter import AntPatterns, FileFilter, NamePattern
 from penstock.flow.file_intake import FileIntake, FileRules, Settling
+from penstock.flow.file_order import FileOrder
 from penstock.flow.file_store import FileExist, FileOperationFailed
 from penstock.flow.intake import Intake
 from penstock.flow.move_target import MoveTarget
@@ -52,7 +53,7 @@ class ReadLock(StrEnum):
 
 
 class File(Consumer, Producer, frozen=True, kw_only=True):
-    """In `from`, each file is an exchange, one after the other, by name; afterwards it is moved, deleted or left alone.
+    """In `from`, each file is an exchange, one after the other; afterwards it is moved, deleted or left alone.
     In `to`, the body is written to a file.
 
     Files are below the folders that the agent allows; links are not followed. Hidden files are left out. Sets
@@ -107,6 +108,9 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
     idempotent_key: Annotated[
         DynamicText | None, Meta(description="In `from`: what tells files apart; the path when absent.")
     ] = None
+    sort_by: Annotated[
+        FileOrder, Meta(description="In `from`: the order, like `file:name` or `reverse:file:modified`.")
+    ] = FileOrder.parse("file:name")
     max_messages_per_poll: Annotated[int, Meta(description="In `from`: files of one look. 0: all.", ge=0)] = 0
     read_lock: Annotated[
         ReadLock, Meta(description="In `from`: `changed` waits until a file does not change any more.")
@@ -138,6 +142,7 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
             failed_target=self.move_failed.name if self.move_failed is not None else None,
             idempotent=self.noop if self.idempotent is None else self.idempotent,
             idempotent_key=self.idempotent_key,
+            order=self.sort_by,
             most_per_poll=self.max_messages_per_poll,
         )
 
