@@ -16,6 +16,8 @@ from penstock.rclone.worker import RcloneWorker
 _GROUP = "transfer"
 _FIRST_LOOK = 0.005
 _LONGEST_LOOK = 0.5
+_LOOK_SHARE = 0.02
+_TOLD = 0.25
 _PAUSE_BEFORE_RETRY = 1.0
 _NAMED = 20
 
@@ -135,18 +137,24 @@ class _Run:
             "_async": True,
         }
         started = await self._worker.call(f"sync/{self._wanted.command}", parameters)
-        look = _FIRST_LOOK
-        while True:
-            status = await self._worker.call("job/status", {"jobid": started["jobid"]})
-            if status["finished"]:
-                break
-            self._listener.progress(await self._stats())
-            await asyncio.sleep(look)
-            look = min(look * 1.5, _LONGEST_LOOK)
+        status = await self._finished(started["jobid"])
         await self._worker.flush()
         stats = await self._stats()
         self._listener.progress(stats)
         return stats, None if status["success"] else str(status["error"])
+
+    async def _finished(self, job: int) -> dict[str, Any]:
+        """The job's status once it has ended. A long job is looked at less often, so that looking costs little."""
+        loop = asyncio.get_running_loop()
+        began = told = loop.time()
+        while True:
+            status = await self._worker.call("job/status", {"jobid": job})
+            if status["finished"]:
+                return status
+            if loop.time() - told >= _TOLD:
+                told = loop.time()
+                self._listener.progress(await self._stats())
+            await asyncio.sleep(min(max(_FIRST_LOOK, (loop.time() - began) * _LOOK_SHARE), _LONGEST_LOOK))
 
     async def _stats(self) -> Stats:
         return msgspec.convert(await self._worker.call("core/stats", {"group": _GROUP, "short": True}), Stats)
