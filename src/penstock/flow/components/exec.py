@@ -53,6 +53,9 @@ class Exec(Producer, frozen=True, kw_only=True):
     timeout: Annotated[
         Period | None, Meta(description="Time after which the command and all it started are ended.")
     ] = None
+    use_stderr_on_empty_stdout: Annotated[
+        bool, Meta(description="Takes standard error for the body when standard output is empty.")
+    ] = False
     exit_values: Annotated[ExitValues, Meta(description="Exit values of success, like 0,3; any value when absent.")] = (
         ExitValues()
     )
@@ -115,6 +118,8 @@ class Exec(Producer, frozen=True, kw_only=True):
 
     def _answer(self, exchange: Exchange, outcome: Outcome, flow: FlowContext) -> None:
         exchange.body = outcome.stdout.text()
+        if not exchange.body and self.use_stderr_on_empty_stdout:
+            exchange.body = outcome.stderr.text()
         exchange.headers["CamelExecExitValue"] = outcome.exit_code
         exchange.headers["CamelExecStderr"] = outcome.stderr.text() or None
         if outcome.stdout.dropped:
