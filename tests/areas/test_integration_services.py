@@ -20,7 +20,7 @@ SPECIFICATION = """\
     steps:
       - log: "to {{who}}"
 """
-PROPERTIES = [
+PROPERTIES: list[Entity] = [
     {"Name": "name", "IsRequired": True, "Title": "Name of the timer"},
     {"Name": "period", "Type": "integer", "Default": "1000"},
     {"Name": "who", "Type": "secret"},
