@@ -3,16 +3,12 @@
 import asyncio
 import fcntl
 import os
-import tempfile
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from penstock.flow.camel.installation import CamelInstallation
-from penstock.flow.camel.installer import install
-from penstock.flow.camel.java import NoJava, find_java
-from penstock.flow.camel.repository import FetchFailed
+from tests.camel.installed import engines
 from tests.differential.camel_side import camel_settings, run_on_camel
 from tests.differential.case import cases
 from tests.differential.collector import collector
@@ -20,28 +16,14 @@ from tests.differential.native_side import run_natively
 from tests.differential.outcome import Outcome
 from tests.differential.shop import make_shop
 
+__all__ = ["engines"]
+
 
 class Outcomes(msgspec.Struct):
     """camel: a text says why a flow, or none at all, ran on Camel."""
 
     native: dict[str, Outcome | str]
     camel: dict[str, Outcome | str]
-
-
-@pytest.fixture(scope="session")
-def engines() -> Path:
-    """A folder with Camel in it, kept from run to run; skips where Camel cannot be had."""
-    folder = Path(tempfile.gettempdir()) / f"penstock-engines-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    with (folder / "lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            find_java(os.environ)
-            install(folder, os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", ""), lambda done, files, size: None)
-        except (NoJava, FetchFailed) as error:
-            pytest.skip(f"Camel cannot be had here: {error.detail}")
-    assert CamelInstallation.in_folder(folder).is_complete
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -32,12 +32,12 @@ class Fetched(msgspec.Struct, frozen=True):
 
 def fetch(order: Order) -> Fetched:
     """Resolves the packages together with the runtime, whose versions hold."""
-    repository = Repository(Path(order.folder), order.mirror, locked(), [Path(order.runtime)])
     present = {coordinate.library for coordinate in locked()}
     try:
         packages = [Coordinate.parse(text) for text in order.packages]
-        needed = [each for each in repository.resolve([*ROOTS, *packages]) if each.library not in present]
-        return Fetched([str(repository.fetch(each)) for each in needed])
+        with Repository(Path(order.folder), order.mirror, locked(), [Path(order.runtime)]) as repository:
+            needed = [each for each in repository.resolve([*ROOTS, *packages]) if each.library not in present]
+            return Fetched([str(repository.fetch(each)) for each in needed])
     except (PenstockError, ValueError) as error:
         return Fetched(problem=str(error))
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from penstock.flow.camel.coordinate import Coordinate
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.release import locked
 from penstock.flow.camel.repository import Repository
@@ -35,9 +34,8 @@ def install(engines: Path, mirror: str, progress: Progress) -> CamelInstallation
 
 def _fetch(folder: Path, mirror: str, progress: Progress) -> None:
     wanted = locked()
-    repository = Repository(folder, mirror, wanted)
     done = size = 0
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
+    with Repository(folder, mirror, wanted) as repository, ThreadPoolExecutor(_AT_ONCE) as threads:
         futures = [threads.submit(repository.fetch, coordinate) for coordinate in wanted]
         try:
             for future in as_completed(futures):
@@ -46,6 +44,3 @@ def _fetch(folder: Path, mirror: str, progress: Progress) -> None:
         except BaseException:
             threads.shutdown(cancel_futures=True)
             raise
-
-
-__all__ = ["Coordinate", "Progress", "install"]

@@ -33,8 +33,7 @@ Schema = Mapping[str, Any]
 
 def make(mirror: str) -> Catalog:
     """The catalog of the release."""
-    with tempfile.TemporaryDirectory() as folder:
-        repository = Repository(Path(folder), mirror)
+    with tempfile.TemporaryDirectory() as folder, Repository(Path(folder), mirror) as repository:
         catalog, dsl = (
             ZipFile(repository.fetch(Coordinate(GROUP, artifact, VERSION)))
             for artifact in ("camel-catalog", "camel-yaml-dsl")

@@ -13,8 +13,7 @@ _HEAD = f"# Apache Camel {VERSION}: every file of the runtime, with its SHA-256.
 
 def lock(mirror: str) -> str:
     """The lock's text."""
-    with tempfile.TemporaryDirectory() as folder:
-        repository = Repository(Path(folder), mirror)
+    with tempfile.TemporaryDirectory() as folder, Repository(Path(folder), mirror) as repository:
         lines = [
             f"{coordinate} {hashlib.sha256(repository.fetch(coordinate).read_bytes()).hexdigest()}\n"
             for coordinate in repository.resolve(ROOTS)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -33,7 +33,7 @@ class FetchFailed(PenstockError):
 
 
 class Repository:
-    """folder: where files are kept. mirror: address of a registry, else the one that Maven knows.
+    """Works within `with`. folder: where files are kept. mirror: address of a registry, else the one that Maven knows.
 
     checksums: SHA-256 of files that must be exactly these; other files are checked by the registry's SHA-1.
     """
@@ -54,6 +54,12 @@ class Repository:
             local_repos=list(lent),
             remote_repos={"mirror": mirror.rstrip("/")} if mirror else None,
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._resolver.close()
 
     def fetch(self, coordinate: Coordinate) -> Path:
         """The jar's file, fetched when it is not there. Raises FetchFailed."""
@@ -88,6 +94,9 @@ class _CheckingResolver(PythonResolver):
         super().__init__()
         self._checksums = checksums
         self._client = httpx.Client(timeout=_SECONDS, follow_redirects=True)
+
+    def close(self) -> None:
+        self._client.close()
 
     def download(self, artifact: Artifact) -> Path:
         coordinate = Coordinate(artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier or "")
@@ -172,14 +181,14 @@ def _explained() -> Iterator[None]:
     """What the network, the disk and the resolver raise, as FetchFailed."""
     try:
         yield
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise FetchFailed(f"The address of the registry is not valid: {error}") from None
     except httpx.TransportError as error:
         host = error.request.url.host
         raise FetchFailed(
             f"The registry {host} cannot be reached ({type(error).__name__}); "
             "name another with PENSTOCK_AGENT_MAVEN_MIRROR or --mirror"
         ) from None
-    except httpx.InvalidURL as error:
-        raise FetchFailed(f"The address of the registry is not valid: {error}") from None
     except OSError as error:
         what = "the disk is full" if error.errno == errno.ENOSPC else f"{error.strerror}: {error.filename}"
         raise FetchFailed(f"A file cannot be written, {what}") from None

@@ -1,0 +1,29 @@
+"""Camel, installed for tests."""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from penstock.flow.camel.installation import CamelInstallation
+from penstock.flow.camel.installer import install
+from penstock.flow.camel.java import NoJava, find_java
+from penstock.flow.camel.repository import FetchFailed
+
+
+@pytest.fixture(scope="session")
+def engines() -> Path:
+    """A folder with Camel in it, kept from run to run; skips where Camel cannot be had."""
+    folder = Path(tempfile.gettempdir()) / f"penstock-engines-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            find_java(os.environ)
+            install(folder, os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", ""), lambda done, files, size: None)
+        except (NoJava, FetchFailed) as error:
+            pytest.skip(f"Camel cannot be had here: {error.detail}")
+    assert CamelInstallation.in_folder(folder).is_complete
+    return folder
