@@ -8,8 +8,9 @@ import msgspec
 
 from penstock.engine.documents.document import Cell, Document
 from penstock.engine.documents.kernels import SHOWN, SILENT, canonical
-from penstock.engine.documents.magic import Code, Magic, Reference, parts_of
-from penstock.engine.documents.parameters import asked_name, declared_value, is_parameters_cell
+from penstock.engine.documents.magic import Magic, Reference, parts_of
+from penstock.engine.documents.parameters import asked_name, block_of, declared_value
+from penstock.engine.documents.python_code import with_values
 from penstock.engine.kernel import Emit, Kernel
 from penstock.engine.kernel_set import KernelSet
 from penstock.engine.languages import PYTHON, reading, writing
@@ -48,20 +49,22 @@ class DocumentRun:
         for part in parts_of(cell.text):
             if isinstance(part, Magic):
                 await self._obey(part, kernel)
-            elif not await self._run_code(part, kernel):
+            elif not await self._run_code(self._with_values(part.text, cell, kernel), kernel):
                 return False
-        if kernel == PYTHON and is_parameters_cell(cell):
-            await self._set_all(await self._kernel(kernel), self._given)
         return True
 
-    async def _run_code(self, code: Code, name: str) -> bool:
+    def _with_values(self, text: str, cell: Cell, kernel: str) -> str:
+        block = block_of(cell, text) if kernel == PYTHON else ""
+        return with_values(text, block, self._given) if block else text
+
+    async def _run_code(self, code: str, name: str) -> bool:
         if name == _VALUE:
             raise Invalid.one("", "the text of a #!value cell needs `#!value --name ...` above it")
         kernel = await self._kernel(name)
         if kernel not in self._supplied:
             self._supplied.add(kernel)
             await self._set_all(kernel, self._values)
-        answer = await kernel.execute(code.text, self._emit)
+        answer = await kernel.execute(code, self._emit)
         return not answer.failed
 
     async def _obey(self, magic: Magic, kernel: str) -> None:

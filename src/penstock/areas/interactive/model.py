@@ -71,7 +71,7 @@ class ExecuteResult(Wire):
     """
 
     id: str | None = None
-    output: Any = None
+    output: Any | None = None
     output_type: str | None = None
     output_json: str | None = None
     output_string: str | None = None

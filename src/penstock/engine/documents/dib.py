@@ -5,6 +5,7 @@ Format: github.com/dotnet/interactive, docs. A document is kept as its texts, so
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -119,13 +120,14 @@ def _trimmed(body: str) -> str:
 
 
 def _metadata(source: str) -> Mapping[str, Any]:
-    for header, body in _pieces(lines_of(source), frozenset({META, *KERNELS, *ALIASES})):
-        if _header_name(header) == META:
-            try:
-                return msgspec.json.decode(body, type=dict[str, Any]) if body.strip() else {}
-            except msgspec.MsgspecError as error:
-                raise Invalid.one("", f"#!meta is followed by no JSON object: {error}") from None
-    return {}
+    lines = iter(lines_of(source))
+    if not any(_header_name(line) == META for line in lines):
+        return {}
+    body = "".join(takewhile(lambda line: not line.startswith("#!"), lines))
+    try:
+        return msgspec.json.decode(body, type=dict[str, Any]) if body.strip() else {}
+    except msgspec.MsgspecError as error:
+        raise Invalid.one("", f"#!meta is followed by no JSON object: {error}") from None
 
 
 def _kernels(metadata: Mapping[str, Any]) -> _Kernels:

@@ -8,11 +8,12 @@ import msgspec
 from penstock.engine.documents.document import Cell, Document
 from penstock.engine.documents.kernels import canonical
 from penstock.engine.documents.magic import Magic, Reference, parts_of
-from penstock.engine.documents.python_code import NO_VALUE, assignments, has_parameters_mark
+from penstock.engine.documents.python_code import NO_VALUE, assignments, parameters_block
 from penstock.engine.documents.types import ANY, STRING, fits, known_type, type_of_value
 from penstock.kernel.errors import FieldError, Invalid
 
 _JSON = "application/json"
+_TAG = "parameters"
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -42,9 +43,9 @@ def parameters_of(document: Document) -> list[Parameter]:
     return list(found.values())
 
 
-def is_parameters_cell(cell: Cell) -> bool:
-    """Whether its assignments are the defaults of parameters."""
-    return "parameters" in cell.tags or has_parameters_mark(cell.text)
+def block_of(cell: Cell, text: str) -> str:
+    """The lines of a Python cell's text whose assignments are the defaults of parameters."""
+    return parameters_block(text, tagged=_TAG in cell.tags)
 
 
 def asked_name(magic: Magic, reference: Reference) -> str:
@@ -93,8 +94,8 @@ def _checked(given: Given, known: Mapping[str, Parameter]) -> Any:
 
 
 def _of_cell(cell: Cell, kernel: str) -> Iterator[Parameter]:
-    if kernel == "python" and is_parameters_cell(cell):
-        yield from _of_python(cell.text)
+    if kernel == "python":
+        yield from _of_python(block_of(cell, cell.text))
     for part in parts_of(cell.text):
         if isinstance(part, Magic):
             yield from _of_magic(part)

@@ -12,24 +12,45 @@ _MARK = re.compile(r"#\s*parameters\s*", re.IGNORECASE)
 NO_VALUE = object()
 
 
-def has_parameters_mark(text: str) -> bool:
-    """Whether the first line is the comment `# parameters`."""
-    first, _, _ = text.lstrip().partition("\n")
-    return _MARK.fullmatch(first.strip()) is not None
+def parameters_block(text: str, *, tagged: bool) -> str:
+    """The lines whose assignments are parameters: all of a tagged cell, else those from the comment `# parameters`
+    at its top up to the first blank line."""
+    if tagged:
+        return text
+    lines = text.lstrip("\n").splitlines(keepends=True)
+    if not lines or not _MARK.fullmatch(lines[0].strip()):
+        return ""
+    end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    return text[: len(text) - len(text.lstrip("\n"))] + "".join(lines[:end])
+
+
+def with_values(text: str, block: str, values: Mapping[str, Any]) -> str:
+    """The code with other values in the assignments of its block. values: of JSON, by name; others are left alone."""
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    replaced: set[str] = set()
+    changes = []
+    for statement in _statements(block):
+        name = _assigned(statement)
+        if name in values and name not in replaced:
+            replaced.add(name)
+            changes.append((statement, repr(values[name])))
+    for statement, value in reversed(changes):
+        _replace(lines, statement, value)
+    return b"".join(lines).decode()
 
 
 def assignments(text: str) -> list[tuple[str, str, Any, bool]]:
     """(name, type, value, has one) of the assignments to plain names; value NO_VALUE when only running tells it."""
     found = []
     for statement in _statements(text):
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        name = _assigned(statement)
+        if name and isinstance(statement, ast.AnnAssign):
             value = _literal(statement.value)
-            found.append((statement.target.id, _annotated(statement.annotation), value, statement.value is not None))
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-            if isinstance(target, ast.Name):
-                value = _literal(statement.value)
-                found.append((target.id, ANY if value in (NO_VALUE, None) else type_of_value(value), value, True))
+            found.append((name, _annotated(statement.annotation), value, statement.value is not None))
+        elif name and isinstance(statement, ast.Assign):
+            value = _literal(statement.value)
+            unknown = value is NO_VALUE or value is None
+            found.append((name, ANY if unknown else type_of_value(value), value, True))
     return found
 
 
@@ -54,6 +75,24 @@ def _statements(text: str) -> list[ast.stmt]:
             return ast.parse(plain).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+
+
+def _assigned(statement: ast.stmt) -> str:
+    """The one name that the statement assigns to; empty for any other statement."""
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else getattr(statement, "targets", [])
+    plain = isinstance(statement, ast.Assign | ast.AnnAssign) and len(targets) == 1
+    return targets[0].id if plain and isinstance(targets[0], ast.Name) else ""
+
+
+def _replace(lines: list[bytes], statement: ast.stmt, value: str) -> None:
+    """Puts the value where the statement has its own, or behind a statement that has none."""
+    own: ast.expr | None = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    last, end = (statement.end_lineno or 1) - 1, statement.end_col_offset or 0
+    first, start = (own.lineno - 1, own.col_offset) if own is not None else (last, end)
+    new = value if own is not None else f" = {value}"
+    before, after = lines[first][:start], lines[last][end:]
+    # As many lines as before, so that errors name the right ones.
+    lines[first : last + 1] = [before + new.encode() + after, *([b"\n"] * (last - first))]
 
 
 def _literal(node: ast.expr | None) -> Any:
