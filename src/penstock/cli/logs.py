@@ -23,7 +23,10 @@ _COLOURS = {"ERROR": "red", "WARN": "yellow", "DEBUG": "bright_black"}
 @click.option("--follow", is_flag=True, help="Go on with new lines until Ctrl-C.")
 @url_option
 def logs(flow: str, count: int, follow: bool, url: str | None) -> None:
-    """Show the newest lines that FLOW logged. The flow of a schedule is called schedule-NAME."""
+    """Show the newest lines that FLOW logged.
+
+    The flow of a schedule is called schedule-NAME, and what a web job writes is found as webjob-NAME.
+    """
     with connect(url) as client:
         lines = client.logs(flow, _AT_ONCE if follow else count)
         for line in lines[-count:] if count else ():

@@ -45,9 +45,13 @@ class FlowLogs:
 
     async def of_flow(self, name: str, count: int) -> list[IntegrationLogMessage]:
         """A flow's latest lines, newest first. Raises NotFound."""
-        if not await self._catalog.stored([name]):
+        where = [Where("flow", "=", name)]
+        is_flow = bool(await self._catalog.stored([name]))
+        if not is_flow:  # web jobs that agents keep running are none, and log as if they were
+            where.append(Where("type", "=", LOG_TYPE))
+        bodies = await self._store.entries(FLOW_LOGS, where, limit=count)
+        if not bodies and not is_flow:
             raise NotFound.of("flow", name)
-        bodies = await self._store.entries(FLOW_LOGS, [Where("flow", "=", name)], limit=count)
         return [decode(body, LogEntry).line() for body in bodies]
 
     async def find(self, wanted: LogFilter) -> Encoded[list[IntegrationLogItem]]:
