@@ -98,6 +98,7 @@ async def test_the_time_without_agent_is_one_missed_range(servers: Servers, tmp_
         before = len(told.ticks)
         await agent.start()
         await eventually(lambda: len(told.ticks) >= before + 3)
+        await eventually(lambda: any(tick.outcome is TickOutcome.MISSED for tick in told.ticks))
         await agent.stop()
 
     missed = [tick for tick in told.ticks if tick.outcome is TickOutcome.MISSED]
