@@ -159,12 +159,20 @@ async def test_a_document_makes_the_same_as_the_operation(application: Applicati
     assert (made["Command"], made["RequestedStatus"], made["Schedule"]) == ("sync", 1, "0 0 3 * * ?")
 
 
+def document(name: str, spec: Entity, kind: str = "MftIntegration") -> Entity:
+    return {"apiVersion": "penstock/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
 async def test_an_error_of_a_document_names_its_line(application: Application, name: str, store: str) -> None:
-    document = {
-        "apiVersion": "penstock/v1alpha1",
-        "kind": "MftIntegration",
-        "metadata": {"name": name},
-        "spec": {"command": "copy", "source": {"name": "nowhere"}, "destination": {"name": store}, "args": "--nope"},
-    }
-    answer = await application.apply(document)
-    assert errors_of(answer).keys() == {"documents[0].spec.source.name", "documents[0].spec.args"}
+    sides = {"source": {"name": store, "path": "x" * 2000}, "destination": {"name": store}}
+    answer = await application.apply(document(name, {"command": "copy", **sides, "args": "--nope"}))
+    assert errors_of(answer).keys() == {"documents[0].spec.source.path", "documents[0].spec.args"}
+
+
+async def test_the_same_text_may_make_the_storage(application: Application, name: str, store: str) -> None:
+    spec = {"command": "copy", "source": {"name": store}, "destination": {"name": f"new-{name}"}}
+    refused = await application.apply(document(name, spec))
+    assert errors_of(refused).keys() == {"documents[0].spec.destination.name"}
+    system = {"category": "storage", "type": "sftp", "variables": SFTP}
+    made = await application.apply(document(name, spec), document(f"new-{name}", system, "CoreSystem"))
+    assert made.status_code == 202, made.text

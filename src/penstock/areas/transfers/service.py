@@ -8,10 +8,10 @@ import msgspec
 from penstock.areas.transfers.model import MftIntegration2, MftStorage
 from penstock.areas.transfers.states import TransferStates
 from penstock.areas.transfers.stored import MFTS, Mft
-from penstock.areas.transfers.wanted import errors_of
+from penstock.areas.transfers.wanted import errors_of, missing_errors, missing_storages
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid, Stale
+from penstock.kernel.errors import FieldError, Invalid, Stale
 from penstock.kernel.ids import new_id
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.changes import Changes
@@ -52,7 +52,8 @@ class TransferService:
             before = await self.find(wanted.name or "")
             if before is None and if_match:
                 raise Stale
-            after, writes = await self.plan_put(wanted, before, actor, if_match)
+            missing = missing_errors(await self.missing(wanted))
+            after, writes = await self.plan_put(wanted, before, actor, if_match, missing)
             try:
                 await self._mfts.commit(writes, after)
             except Stale:
@@ -62,11 +63,24 @@ class TransferService:
             return after
         raise Stale
 
+    async def missing(self, wanted: MftIntegration2) -> dict[str, str]:
+        """The core systems that a transfer names and that do not exist: field -> name."""
+        return await missing_storages(wanted, self._systems)
+
     async def plan_put(
-        self, wanted: MftIntegration2, before: Mft | None, actor: Actor, if_match: str | None = None
+        self,
+        wanted: MftIntegration2,
+        before: Mft | None,
+        actor: Actor,
+        if_match: str | None = None,
+        known: Sequence[FieldError] = (),
     ) -> tuple[Mft, Sequence[Write]]:
-        """The transfer as it will be, and the writes that make it so; none when nothing differs. Raises Invalid."""
-        errors = await errors_of(wanted, self._systems)
+        """The transfer as it will be, and the writes that make it so; none when nothing differs.
+
+        The core systems that it names must exist once it is committed. known: what is wrong with it beside what is
+        found here. Raises Invalid.
+        """
+        errors = [*known, *await errors_of(wanted, self._systems)]
         if errors:
             raise Invalid(errors)
         if before is None:

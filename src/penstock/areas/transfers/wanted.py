@@ -1,6 +1,6 @@
 """What is checked of a file transfer before it is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.areas.transfers.model import MftIntegration2, MftStorage
 from penstock.kernel.cron import Cron, CronError
@@ -20,8 +20,22 @@ _MOST_REQUIREMENTS = 100
 _MOST_VARIABLES = 200
 
 
+async def missing_storages(wanted: MftIntegration2, systems: CoreSystems) -> dict[str, str]:
+    """The core systems that it names and that do not exist: field -> name."""
+    named = {"Source.Name": wanted.source, "Destination.Name": wanted.destination}
+    return {
+        field: storage.name
+        for field, storage in named.items()
+        if storage is not None and storage.name and await systems.known(storage.name) is None
+    }
+
+
+def missing_errors(missing: Mapping[str, str]) -> list[FieldError]:
+    return [FieldError(field, f"core system '{name}' does not exist") for field, name in missing.items()]
+
+
 async def errors_of(wanted: MftIntegration2, systems: CoreSystems) -> list[FieldError]:
-    """Everything that is wrong with it."""
+    """Everything that is wrong with it, but for core systems that do not exist."""
     errors = name_errors("Name", wanted.name)
     if (wanted.name or "").casefold() in _TAKEN:
         errors.append(FieldError("Name", f"must not be one of {', '.join(_TAKEN)}: they are addresses of lists"))
@@ -90,8 +104,6 @@ async def _storage_errors(field: str, storage: MftStorage | None, systems: CoreS
     if len(storage.path or "") > _LONGEST_TEXT or "\0" in (storage.path or ""):
         return [FieldError(f"{field}.Path", f"must have at most {_LONGEST_TEXT} characters and no NUL")]
     system = await systems.known(storage.name)
-    if system is None:
-        return [FieldError(f"{field}.Name", f"core system '{storage.name}' does not exist")]
-    if not system.is_storage:
+    if system is not None and not system.is_storage:
         return [FieldError(f"{field}.Name", f"core system '{storage.name}' is no storage: its category is not storage")]
     return []

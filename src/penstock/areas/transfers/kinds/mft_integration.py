@@ -13,7 +13,7 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
+from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, Spec, in_document
 
 _SIDE = re.compile(r"^spec\.(source|destination)\.(Name|Path)$")
 _PLACES = {"Name": "metadata.name", "RequestedStatus": "spec.started"}
@@ -72,18 +72,17 @@ class MftIntegrationKind(ConfigurationKind[MftIntegrationSpec]):
 
     async def plan(self, metadata: Metadata, spec: MftIntegrationSpec, actor: Actor) -> Plan:
         before = await self._service.find(metadata.name)
+        wanted = _wanted(metadata, spec, before)
         try:
-            after, writes = await self._service.plan_put(_wanted(metadata, spec, before), before, actor)
+            after, writes = await self._service.plan_put(wanted, before, actor)
         except Invalid as error:
             raise _placed(error) from None
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
+        missing = await self._service.missing(wanted)
+        return Plan.of_put(
+            _shown(before) if before is not None else None,
+            _shown(after),
+            writes,
+            needs=[Need("CoreSystem", name, f"spec.{field.lower()}") for field, name in missing.items()],
             finish=[partial(self._service.announce, after)],
         )
 
