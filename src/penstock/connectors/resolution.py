@@ -6,7 +6,7 @@ from typing import Any
 from penstock.connectors.kind import Kind
 from penstock.connectors.reference import names_in, replaced
 from penstock.connectors.registry import built
-from penstock.connectors.schema_walk import Text, mapped
+from penstock.connectors.schema_walk import Schema, Text, mapped
 from penstock.connectors.secret_fields import MASK
 from penstock.kernel.errors import FieldError, Invalid
 
@@ -35,11 +35,15 @@ class Secrets:
 
 
 def resolved(kind: type[Kind], configuration: Any, values: Values, secrets: Secrets) -> Kind:
-    """A use of the kind. configuration: an object with its own secrets put back; they are added to `secrets`, as are
-    secret variables.
+    """A use of the kind, see `filled`. Raises Invalid naming the fields, also for whatever does not fit then."""
+    return built(kind, filled(kind.schema(), configuration, values, secrets))
 
-    Raises Invalid naming the fields: for unknown variables, secret ones where others could read them, and whatever
-    does not fit then.
+
+def filled(schema: Schema, configuration: Any, values: Values, secrets: Secrets) -> Any:
+    """The configuration with the variables in it. configuration: an object with its own secrets put back; they are
+    added to `secrets`, as are secret variables.
+
+    Raises Invalid naming the fields: for unknown variables, and secret ones where others could read them.
     """
     errors: list[FieldError] = []
 
@@ -63,7 +67,7 @@ def resolved(kind: type[Kind], configuration: Any, values: Values, secrets: Secr
             secrets.add(whole)
         return whole
 
-    ready = mapped(configuration, kind.schema(), resolve)
+    ready = mapped(configuration, schema, resolve)
     if errors:
         raise Invalid(errors)
-    return built(kind, ready)
+    return ready

@@ -10,8 +10,8 @@ Visit = Callable[[str, str, "Text"], str]
 class Text:
     """What the schema says about one text. secret: never shown; confidential: may be made with secret variables."""
 
-    def __init__(self, schemas: Sequence[Schema]) -> None:
-        self.secret = any(schema.get("format") == "password" or schema.get("writeOnly") is True for schema in schemas)
+    def __init__(self, schemas: Sequence[Schema], within_secret: bool = False) -> None:
+        self.secret = within_secret or _is_secret(schemas)
         self.confidential = self.secret or any(schema.get("x-secret-variables") for schema in schemas)
 
 
@@ -28,18 +28,19 @@ class _Walk:
         self._root = root
         self._visit = visit
 
-    def value(self, value: Any, schemas: Sequence[Schema], path: str) -> Any:
+    def value(self, value: Any, schemas: Sequence[Schema], path: str, within_secret: bool = False) -> Any:
         schemas = [found for schema in schemas for found in self._expanded(schema)]
         if isinstance(value, str):
-            return self._visit(value, path, Text(schemas))
+            return self._visit(value, path, Text(schemas, within_secret))
+        secret = within_secret or _is_secret(schemas)
         if isinstance(value, dict):
             return {
-                name: self.value(item, _of_member(schemas, name), f"{path}.{name}" if path else name)
+                name: self.value(item, _of_member(schemas, name), f"{path}.{name}" if path else name, secret)
                 for name, item in value.items()
             }
         if isinstance(value, list):
             items = [schema["items"] for schema in schemas if isinstance(schema.get("items"), dict)]
-            return [self.value(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
+            return [self.value(item, items, f"{path}[{index}]", secret) for index, item in enumerate(value)]
         return value
 
     def _expanded(self, schema: Schema, seen: frozenset[str] = frozenset()) -> Iterator[Schema]:
@@ -61,6 +62,10 @@ class _Walk:
         for part in reference.removeprefix("#").strip("/").split("/"):
             value = value.get(part) if isinstance(value, dict) and reference.startswith("#/") else None
         return value if isinstance(value, dict) else None
+
+
+def _is_secret(schemas: Sequence[Schema]) -> bool:
+    return any(schema.get("format") == "password" or schema.get("writeOnly") is True for schema in schemas)
 
 
 def _of_member(schemas: Sequence[Schema], name: str) -> list[Schema]:

@@ -18,7 +18,8 @@ EVENTS = "events"
 SOURCES = "sources"
 WEB_JOBS = "webjobs"
 TRANSFERS = "transfers"
-REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, WEB_JOBS, EVENTS, TRANSFERS)
+ENDPOINTS = "endpoints"
+REPORT_KINDS = (SCHEDULES, FLOWS, LOGS, WEB_JOBS, EVENTS, TRANSFERS, ENDPOINTS)
 """What is taken into the stream of reports; a kind that nobody consumes would fill it."""
 
 

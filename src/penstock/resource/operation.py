@@ -24,6 +24,7 @@ Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 
 MIB = 1 << 20
+NO_CONTENT = 204
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
 
@@ -34,7 +35,7 @@ class Declaration:
 
     roles: who may call; any of them suffices; none means open to everyone.
     own: the path or query parameter that must be an agent caller's own id.
-    bodiless: error statuses answered without a body (specification 3, Errors).
+    bodiless: statuses answered without a body: errors (specification 3, Errors), and 204 in place of nothing found.
     limit: the largest body in bytes.
     beyond: not in the specification's endpoint list.
     any_query: the query is nobody's business but the handler's, which reads it from the Call.
@@ -169,7 +170,7 @@ class Operation:
         status = self.declaration.status
         match result:
             case None:
-                return Answer(status, b"", "")
+                return Answer(NO_CONTENT if NO_CONTENT in self.declaration.bodiless else status, b"", "")
             case Encoded():
                 headers = _headers(result.e_tag, _next_query(result), call)
                 return Answer(status, result.body, JSON, headers, done=result.done)

@@ -24,7 +24,7 @@ class KnownAgent:
     """An agent as other areas see it.
 
     works: registered and not deprecated; online: pinged lately.
-    since: when `capabilities` or `works` last changed.
+    since: when `capabilities` or `works` last changed. base_address: where its endpoints are reached.
     """
 
     id: UUID
@@ -33,6 +33,7 @@ class KnownAgent:
     works: bool
     online: bool
     since: datetime
+    base_address: str | None = None
 
 
 class AgentDirectory(Protocol):
@@ -222,6 +223,34 @@ class StorageTypes(Protocol):
 
     async def errors(self, type: str, variables: Mapping[str, Any]) -> Sequence[FieldError]:
         """What is wrong, in the fields `Type` and `Variables.NAME`; a text with `{{var:NAME}}` may become anything."""
+        ...
+
+
+@dataclass(frozen=True)
+class KnownApi:
+    """An API that can be hosted. schema: JSON Schema of its configuration, as text. digest: of the package's files."""
+
+    name: str
+    version: str
+    schema: str
+    package: str
+    package_version: str
+    digest: str | None
+
+
+class ApiCatalog(Protocol):
+    """Provided by `apipackages`; its changes are told as those of the collection `integration_api_packages`."""
+
+    async def find(self, name: str, version: str | None) -> KnownApi | None:
+        """The API of a package that is ready; the one registered last without a version."""
+        ...
+
+
+class ApiUses(Protocol):
+    """Provided by `endpoints`."""
+
+    async def users(self, apis: Collection[tuple[str, str]]) -> Sequence[str]:
+        """The names of the endpoints that host one of these APIs, given as name and version."""
         ...
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, get_args, get_origin
 
+from penstock.kernel.shape import shape_of
 from penstock.resource.answer import Encoded, EventStream, File
-from penstock.resource.operation import EVENT_STREAM, JSON, Answer, Operation
+from penstock.resource.operation import EVENT_STREAM, JSON, NO_CONTENT, Answer, Operation
 from penstock.resource.parameter import BODIES, Parameter, Place
 from penstock.server.problem import MEDIA_TYPE, Problem
 from penstock.server.schemas import schemas_of, without_null
@@ -49,6 +50,8 @@ def answer_type(operation: Operation) -> Any:
     returns = operation.returns
     if get_origin(returns) is Encoded:
         return get_args(returns)[0]
+    if NO_CONTENT in operation.declaration.bodiless:
+        return shape_of(returns).type  # nothing is another status
     return None if returns is type(None) else returns
 
 

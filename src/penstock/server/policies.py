@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from penstock.agent.settings import machine_timezone
+from penstock.apihost.packages import ApiPackages
 from penstock.areas.agents.policy import AgentPolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
@@ -50,6 +51,11 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             refresh_token=timedelta(days=settings.refresh_token_days),
         ),
         _packages(settings),
+        ApiPackages(
+            settings.folder / "api-packages",
+            PackageIndex(settings.package_index, settings.package_folder, os.environ),
+            os.environ,
+        ),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
         WebhookPolicy(keep=timedelta(days=settings.webhook_keep_days), keep_requests=settings.webhook_keep_requests),
     ]

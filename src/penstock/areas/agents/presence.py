@@ -140,6 +140,8 @@ def _after(agent: Agent, ping: AgentStatusPing, now: datetime) -> Agent:
         current_status_message="online" if online else agent.current_status_message,
         integration_status=AgentEndpointManagerStatusEnum[ping.system_status.name],
         last_seen=now,
+        # What an operator has set stays.
+        base_address=agent.base_address or ping.base_address,
         last_build_version=ping.build_version or agent.last_build_version,
         last_build_date=ping.build_date or agent.last_build_date,
         last_update_date=agent.last_update_date if unchanged else now,

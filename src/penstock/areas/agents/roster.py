@@ -54,4 +54,5 @@ def _known(agent: Agent) -> KnownAgent:
         works=agent.works,
         online=agent.current_status_enum is AgentStatusEnum.ONLINE,
         since=agent.last_update_date or agent.created_date,
+        base_address=agent.base_address or None,
     )
