@@ -22,7 +22,7 @@ def type_name(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return schema["$ref"].rsplit("/", 1)[1]
     if schema.get("type") == "array":
-        return f"[{type_name(schema['items'])}]"
+        return f"[{type_name(schema.get('items', {}))}]"
     if schema.get("contentEncoding") == "base64":
         return "byte"
     return _FORMATS.get(schema.get("format", "")) or _KINDS.get(schema.get("type", ""), "any")
