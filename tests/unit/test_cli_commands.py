@@ -184,7 +184,9 @@ async def test_an_unknown_name_suggests_a_near_one(admin: Terminal) -> None:
     assert "there is no 'admni' among the users; did you mean 'admin'?" in ended.err
 
 
-@pytest.mark.parametrize("kind", ["agents", "pending", "flows", "schedules", "variables", "streams", "users", "kinds"])
+@pytest.mark.parametrize(
+    "kind", ["agents", "pending", "flows", "schedules", "variables", "streams", "users", "kinds", "webjobs"]
+)
 async def test_every_kind_is_listed_by_the_server(admin: Terminal, kind: str) -> None:
     ended = await admin.run("get", kind, "-o", "json")
     assert ended.code == 0, ended.err

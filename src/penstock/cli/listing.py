@@ -140,6 +140,18 @@ LISTINGS = (
         item="/integrations/coresystems/{name}",
     ),
     Listing(
+        "versions",
+        ("version",),
+        "/integrations/flows/{name}/versions?count=1000",
+        (
+            Column("VERSION", "Version"),
+            Column("SAVED", "Saved"),
+            Column("BY", "SavedBy"),
+            Column("CURRENT", "IsCurrent"),
+        ),
+        of="flow",
+    ),
+    Listing(
         "schedules",
         ("schedule",),
         "/scheduling/schedules",
@@ -185,7 +197,9 @@ LISTINGS = (
         "/automation/webjob",
         (
             Column("NAME", "Name"),
-            Column("REQUESTED", lambda row: _word(_REQUESTED, row["RequestedStatus"]) if row["IsEnabled"] else "disabled"),
+            Column(
+                "REQUESTED", lambda row: _word(_REQUESTED, row["RequestedStatus"]) if row["IsEnabled"] else "disabled"
+            ),
             Column("CRON", "CronExpression"),
             Column("COMMAND", lambda row: " ".join([row["Command"] or "", row["CommandArguments"] or ""])),
             Column("PACKAGE", "PackageId"),
