@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.flow.camel.class_archive import make_archive
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.installer import install
 from penstock.flow.camel.java import NoJava, find_java
@@ -21,8 +22,9 @@ def engines() -> Path:
     with (folder / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            find_java(os.environ)
-            install(folder, os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", ""), lambda done, files, size: None)
+            java = find_java(os.environ)
+            mirror = os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", "")
+            assert make_archive(install(folder, mirror, lambda done, files, size: None), java)
         except (NoJava, FetchFailed) as error:
             pytest.skip(f"Camel cannot be had here: {error.detail}")
     assert CamelInstallation.in_folder(folder).is_complete

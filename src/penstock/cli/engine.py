@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from penstock.cli.installation import data_folder, engine_folder
+from penstock.flow.camel.class_archive import make_archive
 from penstock.flow.camel.installation import INSTALL_COMMAND, CamelInstallation
 from penstock.flow.camel.java import NoJava, find_java
 from penstock.flow.camel.release import VERSION
@@ -44,7 +45,10 @@ def install(name: str, mirror: str | None, folder: Path | None) -> None:
         _install(engines, mirror or os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", ""))
         click.echo(f"Camel {VERSION} is installed in {target.folder}")
     try:
-        click.echo(f"It runs on {find_java(os.environ)}.")
+        java = find_java(os.environ)
+        click.echo(f"It runs on {java}.")
+        if not make_archive(target, java):
+            click.echo("Flows will start slower than they could: Java made no archive of its classes.", err=True)
     except NoJava as error:
         click.echo(f"It cannot run yet: {error}.", err=True)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 
+from penstock.flow.camel.class_archive import archive_options
 from penstock.flow.camel.class_path import ClassPaths
 from penstock.flow.camel.console import Console
 from penstock.flow.camel.data_source import VARIABLE, data_source
@@ -69,7 +70,9 @@ class Launcher:
         values |= _camel_properties(definition.name, port, secret, server_port, self._settings.grace)
         routes = {name: translation.text for name, translation in translations.items()}
         await asyncio.to_thread(workspace.write, routes, values)
-        process = await self._start(java, workspace, class_path, definition.folder)
+        options = [*self._java_options(java), *archive_options(installation, java)]
+        arguments = workspace.arguments(class_path, options)
+        process = await self._start(java, workspace, arguments, definition.folder)
         prefixes = frozenset(path for translation in translations.values() for path in translation.prefixes)
         return FlowProcess(
             definition,
@@ -84,9 +87,8 @@ class Launcher:
         )
 
     async def _start(
-        self, java: Java, workspace: Workspace, class_path: Sequence[Path], files: Path | None
+        self, java: Java, workspace: Workspace, arguments: Sequence[str], files: Path | None
     ) -> JavaProcess:
-        arguments = workspace.arguments(class_path, self._java_options(java))
         folder = self._settings.working_folder or files or workspace.home
         environment = {**self._settings.environment, "HOME": str(workspace.home)}
         return await JavaProcess.start(java.program, arguments, folder, environment)
