@@ -112,6 +112,38 @@ async def test_bad_settings_are_all_told_by_name(servers: Servers, tmp_path: Pat
         assert await agent.ended() == 2
 
         assert "PENSTOCK_AGENT_COLOUR: is not a setting" in agent.log
+        assert "PENSTOCK_AGENT_TIMEZONE: must be a time zone" in agent.log
+
+
+async def test_a_folder_that_cannot_be_used_is_told_with_what_to_do(servers: Servers, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    async with running_agent(servers, tmp_path / "agent", FOLDER=str(tmp_path / "file" / "agent")) as agent:
+        assert await agent.ended() == 4
+
+        assert "PENSTOCK_AGENT_FOLDER names another" in agent.log
+        assert "Traceback" not in agent.log
+
+
+async def test_a_name_that_is_taken_is_told_with_what_to_do(servers: Servers, tmp_path: Path) -> None:
+    servers.refusal = 409
+    async with running_agent(servers, tmp_path / "agent") as agent:
+        assert await agent.ended() == 3
+
+        assert "PENSTOCK_AGENT_NAME" in agent.log
+
+
+async def test_an_agent_that_is_given_another_address_of_the_servers_uses_that(
+    servers: Servers, tmp_path: Path
+) -> None:
+    async with running_agent(servers, tmp_path / "agent") as agent:
+        await pinged(servers)
+        await agent.stop()
+        identity = agent.folder / "identity.json"
+        identity.write_text(identity.read_text().replace(servers.address, "http://127.0.0.1:9"))
+        (agent.folder / "configuration.json").unlink()
+        servers.of_agent.pings.clear()
+        await agent.start()
+        await pinged(servers)
 
 
 async def test_a_token_file_is_waited_for_and_removed_once_the_agent_is_registered(

@@ -12,7 +12,7 @@ from penstock.agent.identity import Identity
 from penstock.agent.link import Deprecated, Link, Refused
 from penstock.bus.credentials import UserCredential
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid, Unavailable
+from penstock.kernel.errors import Invalid, Unavailable, UnusableFile
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import encode
 from penstock.protocol.registration import AgentConfiguration
@@ -121,7 +121,10 @@ class Access:
         self.deprecated = False
         self._known = known
         self._renew_at = now + max((known.bus_expires - now) * 2 / 3, _PAUSE)
-        await asyncio.to_thread(self._folder.write, _FILE, encode(known))
+        try:
+            await asyncio.to_thread(self._folder.write, _FILE, encode(known))
+        except UnusableFile as error:  # it is missed only by a start without the servers
+            _log.warning("the configuration cannot be kept", reason=str(error))
 
     def _kept(self) -> AgentConfiguration | None:
         content = self._folder.read(_FILE)

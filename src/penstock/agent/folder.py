@@ -3,10 +3,12 @@
 import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import PenstockError, UnusableFile
 
 
 class FolderInUse(PenstockError):
@@ -14,6 +16,19 @@ class FolderInUse(PenstockError):
 
     code = "folder-in-use"
     title = "Another agent uses the folder"
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Within it, a disk that does not do its part is an UnusableFile that says what to do."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        advice = "it must be writable and have room; PENSTOCK_AGENT_FOLDER names another"
+        raise UnusableFile(f"The agent's folder {folder} cannot be used: {reason}; {advice}") from error
 
 
 class AgentFolder:
@@ -24,10 +39,11 @@ class AgentFolder:
         self._lock: IO[bytes] | None = None
 
     def open(self) -> None:
-        """Makes the folder when it is not there. Raises FolderInUse."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path.chmod(0o700)
-        lock = (self.path / "lock").open("ab")
+        """Makes the folder when it is not there. Raises FolderInUse, UnusableFile."""
+        with _explained(self.path):
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.chmod(0o700)
+            lock = (self.path / "lock").open("ab")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -41,14 +57,22 @@ class AgentFolder:
             self._lock = None
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None when there is none."""
+        """The content of a file; None when there is none. Raises UnusableFile."""
         try:
-            return (self.path / name).read_bytes()
+            with _explained(self.path):
+                return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Replaces a file, readable by the owner only. After a power loss there is the old content or the new."""
+        """Replaces a file, readable by the owner only. After a power loss there is the old content or the new.
+
+        Raises UnusableFile.
+        """
+        with _explained(self.path):
+            self._write(name, content)
+
+    def _write(self, name: str, content: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")  # mkstemp makes it 0600
         try:
             with os.fdopen(handle, "wb") as file:

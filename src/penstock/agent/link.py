@@ -20,6 +20,10 @@ _SECONDS = 10.0
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 15.0
 _TRY_AGAIN = {408, 425, 429}
+_NAME_TAKEN = (
+    "Set PENSTOCK_AGENT_NAME to another name; or, when that agent was this one and its folder is lost, "
+    "deprecate it (POST /agents/ID/deprecate), which frees the name"
+)
 _log = structlog.get_logger(__name__)
 
 
@@ -92,6 +96,8 @@ class Link:
             raise Unavailable(f"{self._server} answers {answer.status_code}")
         if answer.status_code == httpx.codes.FORBIDDEN:
             raise Deprecated(f"{self._server} has no work for the agent: {_reason(answer)}")
+        if answer.status_code == httpx.codes.CONFLICT:
+            raise Refused(f"{self._server} refuses the agent: {_reason(answer)}. {_NAME_TAKEN}")
         if answer.status_code != httpx.codes.OK:
             raise Refused(f"{self._server} refuses the agent: {_reason(answer)}")
         return answer

@@ -18,7 +18,7 @@ from penstock.agent.identity import DamagedIdentity
 from penstock.agent.link import Refused
 from penstock.agent.log import set_up_log
 from penstock.agent.settings import AgentSettings, read_agent_settings
-from penstock.kernel.errors import Invalid, PenstockError, Unavailable
+from penstock.kernel.errors import Invalid, PenstockError, Unavailable, UnusableFile
 
 STOPPED, BAD_SETTINGS, REFUSED, FOLDER_UNUSABLE = 0, 2, 3, 4
 """Exit codes; any other error gives 1."""
@@ -32,6 +32,7 @@ _CODES: dict[type[PenstockError], int] = {
     DamagedIdentity: FOLDER_UNUSABLE,
     DamagedDatabase: FOLDER_UNUSABLE,
     Unavailable: FOLDER_UNUSABLE,
+    UnusableFile: FOLDER_UNUSABLE,
 }
 _log = structlog.get_logger(__name__)
 

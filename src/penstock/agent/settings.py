@@ -132,7 +132,7 @@ class AgentSettings(Struct, frozen=True):
 
 def read_agent_settings(environment: Mapping[str, str]) -> AgentSettings:
     """The settings with the machine's name and time zone where none is given. Raises Invalid, naming each setting."""
-    given = read_settings(AgentSettings, DEFAULTS, environment, PREFIX, known_elsewhere={AGENT_MARKER})
+    given, errors = _given(environment)
     settings = AgentSettings(
         **{
             **{field: getattr(given, field) for field in given.__struct_fields__},
@@ -141,10 +141,24 @@ def read_agent_settings(environment: Mapping[str, str]) -> AgentSettings:
             "server": given.server.rstrip("/"),
         }
     )
-    errors = _errors(settings)
+    errors += _errors(settings)
     if errors:
         raise Invalid(errors)
     return settings
+
+
+def _given(environment: Mapping[str, str]) -> tuple[AgentSettings, list[FieldError]]:
+    """The settings without those that cannot be read, and what is wrong with these."""
+
+    def read(names: Mapping[str, str]) -> AgentSettings:
+        return read_settings(AgentSettings, DEFAULTS, names, PREFIX, known_elsewhere={AGENT_MARKER})
+
+    try:
+        return read(environment), []
+    except Invalid as error:
+        bad = {each.field for each in error.errors}
+        good = {name: value for name, value in environment.items() if name not in bad}
+        return read(good), list(error.errors)
 
 
 def machine_timezone(environment: Mapping[str, str], root: Path = Path("/")) -> str:

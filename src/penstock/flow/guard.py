@@ -9,19 +9,28 @@ from typing import Self
 
 import structlog
 
+from penstock.flow.orphans import sweep
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 30.0
+_STEADY_SECONDS = 60.0
 _log = structlog.get_logger(__name__)
 
 
 class Guard:
     """Within `async with`, a watchdog process waits to kill what carries NAME=VALUE once this process has gone.
 
-    A watchdog that ends early is replaced. Leaving the block kills what is left, and ends the watchdog.
+    A watchdog that ends early is replaced, ever more slowly while they keep ending. Leaving the block kills what is
+    left, and ends the watchdog.
     """
 
     def __init__(self, name: str, value: str) -> None:
         self._name = name
         self._value = value
         self._watchdog: _Watchdog
+        self._started = 0.0
+        self._pause = _FIRST_PAUSE
+        self._coming: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int:
@@ -35,19 +44,30 @@ class Guard:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._coming is not None:
+            self._coming.cancel()
+            await asyncio.to_thread(sweep, self._name, self._value)
+            return
         watchdog = self._watchdog
         watchdog.let_go()
         await asyncio.to_thread(watchdog.process.wait)
 
     def _start(self) -> None:
+        self._coming = None
+        self._started = asyncio.get_running_loop().time()
         self._watchdog = _Watchdog(self._name, self._value)
         asyncio.get_running_loop().add_reader(self._watchdog.handle, self._replace)
 
     def _replace(self) -> None:
         watchdog = self._watchdog
         watchdog.let_go()
-        _log.warning("Watchdog ended early and is replaced", exit_code=watchdog.process.wait())
-        self._start()
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._started > _STEADY_SECONDS:
+            self._pause = _FIRST_PAUSE
+        pause, self._pause = self._pause, min(self._pause * 2, _LONGEST_PAUSE)
+        code = watchdog.process.wait()
+        _log.warning("Watchdog ended early and is replaced", exit_code=code, seconds=pause)
+        self._coming = loop.call_later(pause, self._start)
 
 
 class _Watchdog:
