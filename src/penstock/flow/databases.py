@@ -14,14 +14,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from penstock.egress.address_guard import AddressGuard
 from penstock.egress.database_address import DatabaseAddress, DatabaseFailed
 from penstock.egress.local_folders import LocalFolders
+from penstock.flow.references import DATA_SOURCE
 from penstock.flow.sql_query import BoundQuery, QueryFailed
 from penstock.flow.variables import Variables
 from penstock.kernel.errors import NotFound
 
 _CONNECTIONS = 5
 _THREADS = 16
-_PREFIX = "datasource."
-_NAME = re.compile(r"#?(?:bean:)?([A-Za-z0-9][A-Za-z0-9._-]*)")
+_NAME = re.compile(r"#(?:bean:)?([A-Za-z0-9][A-Za-z0-9._-]*)")
 _LONGEST_REASON = 500
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Databases:
 
     async def open(self, source: DataSource, variables: Variables) -> "Database":
         """Raises NotFound without the variable, Forbidden, AddressRefused, DatabaseFailed."""
-        name = f"{_PREFIX}{source}"
+        name = f"{DATA_SOURCE}{source}"
         try:
             text = (await variables.get(name)).value
         except NotFound:

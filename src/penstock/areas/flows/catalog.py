@@ -1,6 +1,5 @@
 """All flows, in memory: enough of each to tell whose work it is, not its text."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
@@ -8,13 +7,12 @@ from uuid import UUID
 import msgspec
 
 from penstock.areas.flows.model import FLOWS, Flow
+from penstock.flow.references import variables_in
 from penstock.kernel.names import name_key
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.matching import Needs, needs_of, told
 from penstock.resource.mirror import Mirror
 from penstock.store.store import Store, Where, decode
-
-_VARIABLE = re.compile(r"\{\{var:([A-Za-z0-9][A-Za-z0-9._-]{0,127})\}\}", re.ASCII)
 
 
 class FlowEntry(msgspec.Struct, frozen=True):
@@ -110,7 +108,7 @@ def _entry(flow: Flow) -> FlowEntry:
         requested=flow.requested_status,
         needs=needs_of(flow.requirements),
         needs_told=told(flow.requirements),
-        variables=frozenset(name_key(name) for text in texts for name in _VARIABLE.findall(text)),
+        variables=frozenset(name_key(name) for text in texts for name in variables_in(text)),
         files=frozenset(file.sha256 for file in flow.integration_files or ()),
         schedule=flow.schedule,
         unmatched_since=flow.unmatched_since,
