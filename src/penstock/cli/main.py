@@ -19,6 +19,7 @@ COMMANDS = {
     "login": Entry("penstock.cli.login:login", "Sign in and keep the session"),
     "apply": Entry("penstock.cli.apply:apply", "Apply configuration documents"),
     "get": Entry("penstock.cli.get:get", "Show what there is"),
+    "flow": Entry("penstock.cli.flow:flow", "Run, stop and look after flows"),
     "logs": Entry("penstock.cli.logs:logs", "Show what a flow logged"),
     "stream": Entry("penstock.cli.stream:stream", "Show the messages of a stream"),
     "publish": Entry("penstock.cli.publish:publish", "Publish events"),

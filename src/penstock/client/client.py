@@ -161,6 +161,14 @@ class Client:
             answer = self._http.request(method, path, params=query)
         return decoded(answer, wanted)
 
+    def send(self, method: str, path: str, query: Query | None = None, body: Any = None) -> bytes:
+        """Calls an operation with `body` as JSON; answers what it answers, which may be nothing."""
+        with self._reaching():
+            answer = self._http.request(method, path, params=query, json=body, timeout=_LONG_WORK)
+        if answer.is_error:
+            raise error_of(answer)
+        return answer.content
+
     def read(self, path: str, query: Query | None = None) -> Any:
         """The JSON that GET answers, decoded."""
         return decoded(self._get(path, query), Any)
