@@ -127,10 +127,10 @@ class PlatformHttp(Consumer, frozen=True, kw_only=True):
         for name, values in outgoing(exchange.headers):
             for value in values:
                 response.headers.add(name, value)
+        if not content_type and isinstance(exchange.body, str):
+            content_type = "text/plain; charset=utf-8"
         if content_type:
             response.headers["Content-Type"] = content_type.replace("\r", " ").replace("\n", " ")
-        else:
-            response.headers.popall("Content-Type", None)
         return response
 
 
