@@ -58,10 +58,10 @@ class KeptRunning:
 
     async def _run_once(self) -> tuple[int | None, str]:
         """Starts it and waits for its end. Answers the exit value, None when it could not be started, and why."""
-        await self._note(WebJobPhase.STARTING, starts=self._book.status.starts + 1)
+        await self._note(WebJobPhase.STARTING)
         try:
             command = await self._build()
-            await self._note(WebJobPhase.RUNNING)
+            await self._note(WebJobPhase.RUNNING, starts=self._book.status.starts + 1)
             self._log.info("started")
             outcome = await self._runner.run(command, str(new_id()), self._log.lines())
         except PenstockError as error:
