@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from penstock.kernel.clock import ManualClock
+from penstock.rclone.backend import Backends, read_backends
+from penstock.rclone.pool import WorkerPool
 from penstock.store.connect import store_for
 from penstock.store.store import Store
 from tests.conformance.library import BOOKS, LOANS
+from tests.conformance.storage_transfers import Transfers
 from tests.postgres import PostgresServer
+from tests.storage_server import StorageServer, storage_server
 
 
 @dataclass(frozen=True)
@@ -52,3 +56,28 @@ async def store(database: Database) -> AsyncIterator[Store]:
 @pytest.fixture
 def now(clock: ManualClock) -> datetime:
     return clock.now()
+
+
+@pytest.fixture(scope="module")
+async def backends() -> Backends:
+    return await read_backends()
+
+
+@pytest.fixture(scope="module")
+async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(tmp_path_factory.mktemp("workers"), {}, parallel=2) as pool:
+        yield pool
+
+
+@pytest.fixture
+async def source(tmp_path: Path) -> AsyncIterator[StorageServer]:
+    async with storage_server("local", tmp_path / "source") as server:
+        (server.folder / "deep").mkdir()
+        (server.folder / "one.txt").write_text("one")
+        (server.folder / "deep" / "two.csv").write_text("two,2")
+        yield server
+
+
+@pytest.fixture
+def transfers(pool: WorkerPool, backends: Backends) -> Transfers:
+    return Transfers(pool, backends)

@@ -15,7 +15,7 @@ class TransferFailed(PenstockError):
 _CAUSES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), cause)
     for pattern, cause in (
-        (r"no space left on device|disk quota exceeded", "the disk is full"),
+        (r"no space left on device|disk quota exceeded|remaining disk space", "the disk is full"),
         (r"corrupted on transfer|hash differ|hashes differ|sizes differ", "what arrived differs from what was sent"),
         (r"source file is being updated", "the file changed while it was read"),
         (
