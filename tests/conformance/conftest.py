@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engine.engine import Engine
 from penstock.kernel.clock import ManualClock
 from penstock.rclone.backend import Backends, read_backends
 from penstock.rclone.pool import WorkerPool
 from penstock.store.connect import store_for
 from penstock.store.store import Store
+from tests.conformance.kernels import running_engine
 from tests.conformance.library import BOOKS, LOANS
 from tests.conformance.storage_transfers import Transfers
 from tests.postgres import PostgresServer
@@ -81,3 +83,10 @@ async def source(tmp_path: Path) -> AsyncIterator[StorageServer]:
 @pytest.fixture
 def transfers(pool: WorkerPool, backends: Backends) -> Transfers:
     return Transfers(pool, backends)
+
+
+@pytest.fixture(scope="session")
+async def kernels(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
+    """An engine of Jupyter kernels; tests use notebooks of their own."""
+    async with running_engine(tmp_path_factory.mktemp("kernels")) as engine:
+        yield engine

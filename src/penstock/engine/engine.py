@@ -61,7 +61,7 @@ class Engine:
 
         When cancelled the code is interrupted. Raises TooManyRequests, and nothing else: what goes wrong is the end.
         """
-        if self.waiting >= self._settings.waiting:
+        if self._turns.locked() and self.waiting >= self._settings.waiting:
             raise TooManyRequests(f"{self.waiting} runs are waiting", 5)
         self.waiting += 1
         try:

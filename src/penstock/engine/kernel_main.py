@@ -84,8 +84,10 @@ def bound_output(shell: Any, most: int) -> None:
 
     def counted(self: Any, text: str) -> int | None:
         nonlocal written
+        room = most - written
         written += len(text)
         if written > most:
+            write(self, text[: max(room, 0)])
             raise OSError(f"the run writes more than {most} characters")
         return write(self, text)
 

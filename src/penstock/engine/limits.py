@@ -85,7 +85,7 @@ async def _watch(allowance: Allowance, kernels: KernelSet, table: ProcessTable) 
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
         for kernel in kernels.running:
-            if await asyncio.to_thread(table.memory_of, kernel.pid) > allowance.memory:
+            if await asyncio.to_thread(table.memory_of, kernel.pid, allowance.memory) > allowance.memory:
                 return LimitReached(f"the run used more than {allowance.memory // _MEBIBYTE} MiB of memory")
             if await asyncio.to_thread(disk_of, kernel.folders.work) > allowance.disk:
                 return LimitReached(f"the run wrote more than {allowance.disk // _MEBIBYTE} MiB of files")

@@ -17,9 +17,14 @@ class ProcessTable:
         self._read_at = float("-inf")
         self._children: Mapping[int, Sequence[int]] = {}
 
-    def memory_of(self, process: int) -> int:
-        """Bytes in memory of a process and all below it that no file backs; 0 when it has ended."""
-        return sum(map(_resident, self._tree(process)))
+    def memory_of(self, process: int, enough: int = 0) -> int:
+        """Bytes in memory of a process and all below it that no file backs; 0 when it has ended.
+
+        What processes share counts once. That costs more, so up to `enough` the answer is an upper bound.
+        """
+        tree = self._tree(process)
+        bound = sum(map(_resident, tree))
+        return bound if bound <= enough else sum(map(_proportional, tree))
 
     def _tree(self, process: int) -> list[int]:
         if time.monotonic() - self._read_at > self._max_age:
@@ -62,6 +67,16 @@ def _parent(process: int) -> int:
             return int(file.read().rpartition(b")")[2].split()[1])
     except (OSError, IndexError):
         return -1
+
+
+def _proportional(process: int) -> int:
+    """As _resident, with each shared page divided among those that share it."""
+    try:
+        with open(f"/proc/{process}/smaps_rollup", "rb") as file:
+            sizes = dict(line.split(b":", 1) for line in file.read().splitlines()[1:])
+        return int(sizes[b"Pss_Anon"].split()[0]) * 1024 + int(sizes[b"Pss_Shmem"].split()[0]) * 1024
+    except (OSError, KeyError):
+        return _resident(process)
 
 
 def _resident(process: int) -> int:
