@@ -133,7 +133,7 @@ async def test_a_path_that_no_flow_serves_is_not_found() -> None:
         await web.start(route("platform-http:/there", "log: on"))
         answer = await web.ask("GET", "/elsewhere")
         assert (answer.status, answer.headers["Content-Type"]) == (404, "application/problem+json")
-        assert "No flow serves /elsewhere" in answer.text
+        assert "Nothing is served at /elsewhere" in answer.text
 
 
 async def test_a_method_that_is_not_served_is_answered_with_those_that_are() -> None:

@@ -14,6 +14,7 @@ from penstock.agent.assigned.kind import AssignedKind, Surroundings
 from penstock.agent.assigned.work import AssignedWork
 from penstock.agent.capabilities import CUSTOM_FILE, Capabilities
 from penstock.agent.database import Database
+from penstock.agent.endpoints.endpoints import Endpoints
 from penstock.agent.flows import Flows
 from penstock.agent.folder import AgentFolder
 from penstock.agent.identity import Identity
@@ -31,11 +32,12 @@ from penstock.agent.uplink import Uplink
 from penstock.agent.webjobs.web_jobs import WebJobs
 from penstock.flow.command import AGENT_MARKER, base_environment
 from penstock.flow.guard import Guard
+from penstock.flow.http_server import HttpServer
 from penstock.flow.orphans import sweep
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 
-ASSIGNED: tuple[type[AssignedKind], ...] = (WebJobs, EventSources, FileTransfers)
+ASSIGNED: tuple[type[AssignedKind], ...] = (WebJobs, EventSources, FileTransfers, Endpoints)
 """The kinds of work besides flows."""
 _FLUSH_SECONDS = 1.5
 _MARKER_FILE = "run"
@@ -98,12 +100,14 @@ class Agent:
         access = Access(identity, self._folder, link, self._clock)
         uplink = Uplink(access)
         environment = {**self._environment(), AGENT_MARKER: marker}
-        parts = Surroundings(
-            self._settings, self._folder.path, environment, database, outbox, uplink, access, self._clock
-        )
+        settings, folder = self._settings, self._folder.path
+        server = HttpServer(settings.http_host, settings.http_port or None, settings.body_mb * _MIB)
+        parts = Surroundings(settings, folder, environment, database, outbox, uplink, access, self._clock, server)
         flows = Flows(parts, ledger, runs, identity.registered)
         assigned = AssignedWork(ASSIGNED, parts)
-        pinger = Pinger(self._settings, self._capabilities, access, uplink, flows.vitals)
+        endpoints = assigned.of(Endpoints)
+        pinger = Pinger(settings, self._capabilities, access, uplink, flows.vitals, endpoints)
+        endpoints.on_moved = flows.on_change = pinger.soon
 
         def changed(names: list[str]) -> None:
             if not names:
@@ -113,7 +117,7 @@ class Agent:
 
         async with Tasks() as carriers:
             carriers.start(outbox.write_lines(), outbox.deliver(uplink.report), uplink.serve(changed, assigned.notice))
-            async with flows, assigned, Tasks() as workers:
+            async with server, flows, assigned, Tasks() as workers:
                 workers.start(flows.serve(), assigned.serve(), pinger.serve())
                 await self._stop.wait()
                 _log.info("stopping")

@@ -35,6 +35,7 @@ class Channel(StrEnum):
     WEB_JOBS = subjects.WEB_JOBS
     EVENTS = subjects.EVENTS
     TRANSFERS = subjects.TRANSFERS
+    ENDPOINTS = subjects.ENDPOINTS
 
 
 class Part(StrEnum):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -43,7 +44,10 @@ _MIB = 1024 * 1024
 
 
 class Flows:
-    """Works within `async with`, while `serve` runs as a task. registered: when the agent came to be."""
+    """Works within `async with`, while `serve` runs as a task. registered: when the agent came to be.
+
+    on_change: called when a flow stands otherwise than before.
+    """
 
     def __init__(self, parts: Surroundings, ledger: Ledger, runs: OpenRuns, registered: datetime) -> None:
         self._parts = parts
@@ -55,7 +59,7 @@ class Flows:
         self._crashes = Crashes(now)
         listener = AgentListener(ledger, runs, self._log)
         resolve = VariableSource(parts.uplink).resolve
-        self._surroundings = FlowSurroundings(_reach(parts.settings, parts.folder))
+        self._surroundings = FlowSurroundings(_reach(parts.settings, parts.folder), parts.server)
         engine_settings = EngineSettings(
             environment=parts.environment,
             grace=_GRACE,
@@ -80,7 +84,10 @@ class Flows:
         )
         self._reconciler = Reconciler(keeper, ledger, parts.database, parts.uplink, parts.access)
         listener.on_failed = self._reconciler.crashed
+        keeper.on_change = self._changed
+        self._touched = listener.touched
         self.vitals = FlowVitals(keeper, engines, listener, self._log, clock)
+        self.on_change: Callable[[], None] = lambda: None
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -101,6 +108,10 @@ class Flows:
         """names: the flows that changed; empty: all may have."""
         self._reconciler.notice(names)
 
+    def _changed(self, flow: str) -> None:
+        self._touched.add(flow)
+        self.on_change()
+
     async def serve(self) -> None:
         """Follows the servers, until cancelled."""
         async with Tasks() as workers:
@@ -118,8 +129,6 @@ def _reach(settings: AgentSettings, folder: Path) -> Reach:
     return Reach(
         allow_private=settings.allow_private_addresses,
         folders=settings.folders or [folder / _FILES],
-        http_host=settings.http_host,
-        http_port=settings.http_port or None,
         most=settings.body_mb * _MIB,
     )
 

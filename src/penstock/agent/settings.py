@@ -58,9 +58,19 @@ local_folders = ""
 # File transfers at the same time; more wait for their turn.
 parallel_transfers = 8
 
-# Where flows that begin with platform-http are served over HTTP, from the first of them on. Port 0: nowhere.
+# Where flows that begin with platform-http, and endpoints, are served over HTTP, from the first of them on. Port 0:
+# nowhere. And the address at which others reach this; empty: made of host and port.
 http_host = "127.0.0.1"
 http_port = 8480
+http_address = ""
+
+# Who calls endpoints must send this as the header X-Endpoint-Key. Empty: nobody has to, and endpoints are served on a
+# loopback address only; none: nobody has to, wherever they are served.
+endpoint_key = ""
+
+# Seconds before an endpoint that failed is tried again, and between two looks at its health.
+endpoint_retry_seconds = 5.0
+endpoint_probe_seconds = 10.0
 
 # The longest body that flows read from HTTP or from a file, in MiB.
 body_mb = 64
@@ -107,6 +117,12 @@ class AgentSettings(Struct, frozen=True):
     parallel_transfers: Annotated[int, Meta(ge=1, le=64)]
     http_host: Annotated[str, Meta(min_length=1)]
     http_port: Annotated[int, Meta(ge=0, le=65_535)]
+    http_address: Annotated[
+        str, Meta(pattern="^(https?://[^/].*)?$", description="an address like https://agent.example.com")
+    ]
+    endpoint_key: str
+    endpoint_retry_seconds: Annotated[float, Meta(ge=0, le=3600)]
+    endpoint_probe_seconds: Annotated[float, Meta(ge=0.05, le=3600)]
     body_mb: Annotated[int, Meta(ge=1, le=2048)]
     engine_folder: str
     maven_mirror: str

@@ -45,6 +45,17 @@ class VariableSource:
             raise NotFound.of("variable", name)
         return variable
 
+    async def values(self, names: Iterable[str]) -> dict[str, tuple[str, bool]]:
+        """Value, and whether it is secret, of those that exist. Raises as `resolve`."""
+        values: dict[str, tuple[str, bool]] = {}
+        for name in names:
+            try:
+                variable = await self.resolve(name)
+            except NotFound:
+                continue
+            values[name] = variable.value, variable.is_secret
+        return values
+
     async def _ask(self, name: str) -> None:
         self._wanted.add(name)
         async with self._turn:

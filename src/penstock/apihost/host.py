@@ -1,5 +1,6 @@
 """The machine that hosts APIs: its packages, and the folder in which their processes listen."""
 
+import hashlib
 import itertools
 import shutil
 import tempfile
@@ -21,6 +22,7 @@ class HostPolicy:
 
     pause: before a further try to initialize; tries: until an endpoint is given up. steady: who ran for so long has
     not failed before. probe: between two looks at whether it is well. patience: until an answer begins.
+    most: bytes of a request's body.
     """
 
     pause: float = 5.0
@@ -29,6 +31,7 @@ class HostPolicy:
     probe: float = 10.0
     probe_patience: float = 5.0
     patience: float = 60.0
+    most: int = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -44,18 +47,21 @@ class Launch:
 
 
 class ApiHost:
-    """Works within `async with`. variables: of the platform; packages see next to nothing of them."""
+    """Works within `async with`. variables: of the platform; packages see next to nothing of them.
 
-    def __init__(self, packages: ApiPackages, variables: Mapping[str, str], policy: HostPolicy) -> None:
+    owner: the folder of whoever hosts, which only one at a time does.
+    """
+
+    def __init__(self, packages: ApiPackages, variables: Mapping[str, str], policy: HostPolicy, owner: Path) -> None:
         self.packages = packages
         self.policy = policy
         self._variables = variables
         self._numbers = itertools.count(1)
+        self._owner = owner
         self._folder = Path()
 
     async def __aenter__(self) -> Self:
-        # Not below a folder of the platform: the path of a socket has at most 107 bytes.
-        self._folder = Path(tempfile.mkdtemp(prefix="penstock-api-"))
+        self._folder = _sockets_of(self._owner)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -73,3 +79,18 @@ class ApiHost:
             root_path=route.rstrip("/"),
         )
         return await ApiProcess.start(name, environment, hosting, self._variables, launch.secrets.hidden)
+
+
+def _sockets_of(owner: Path) -> Path:
+    """A new folder for sockets, in place of one that an earlier run has left.
+
+    Not below the owner's own: the path of a socket has at most 107 bytes.
+    """
+    name = hashlib.sha256(str(owner.absolute()).encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"penstock-api-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:  # another user's
+        return Path(tempfile.mkdtemp(prefix="penstock-api-"))
+    return folder

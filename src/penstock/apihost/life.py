@@ -14,7 +14,7 @@ from penstock.apihost.process import ApiProcess
 from penstock.apihost.proxy import Proxy, TooSlow, Unreached
 from penstock.apihost.standing import moved
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import PenstockError, Unavailable
 from penstock.protocol.endpoint import EndpointStanding
 from penstock.protocol.status import EndpointStatusEnum2 as Status
 
@@ -59,6 +59,9 @@ class EndpointLife:
             try:
                 async with self._started(await prepare()) as (process, proxy):
                     await self._ready(process, proxy)
+            except Unavailable as error:  # the servers are away, which says nothing about the endpoint
+                await self._move(Status.INITIALIZING_FAILED, error.detail)
+                await asyncio.sleep(self._policy.pause)
             except PenstockError as error:
                 await self._failed(error.detail)
         await self._move(Status.FAILED, f"given up after {self._failures} failures: {self._last_reason()}")
@@ -70,7 +73,7 @@ class EndpointLife:
         except ApiFailed as error:
             raise ApiFailed(launch.secrets.hidden(error.detail)) from None
         try:
-            async with Proxy(process.socket, self._policy.patience) as proxy:
+            async with Proxy(process.socket, self._policy.patience, self._policy.most) as proxy:
                 yield process, proxy
         finally:
             self.proxy = None

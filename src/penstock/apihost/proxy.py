@@ -11,7 +11,7 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import PenstockError, TooLarge
 
 Headers = Sequence[tuple[str, str]]
 
@@ -69,11 +69,12 @@ class Answered:
 
 
 class Proxy:
-    """To one socket, within `async with`. patience: seconds until an answer begins."""
+    """To one socket, within `async with`. patience: seconds until an answer begins. most: bytes of a request's body."""
 
-    def __init__(self, socket: Path, patience: float) -> None:
+    def __init__(self, socket: Path, patience: float, most: int) -> None:
         self._socket = socket
         self._patience = patience
+        self._most = most
         self._session: aiohttp.ClientSession
 
     async def __aenter__(self) -> Self:
@@ -91,7 +92,7 @@ class Proxy:
 
     @asynccontextmanager
     async def forward(self, request: Forwarded) -> AsyncIterator[Answered]:
-        """Raises Unreached, TooSlow before there is an answer."""
+        """Raises Unreached, TooSlow, TooLarge before there is an answer."""
         response = await self._sent(request)
         try:
             yield Answered(response.status, _kept(response.headers.items()), _pieces(response))
@@ -114,14 +115,36 @@ class Proxy:
             headers["X-Forwarded-For"] = request.client
             headers["X-Forwarded-Proto"] = request.scheme
         address = URL(f"http://localhost{request.path}{'?' if request.query else ''}{request.query}", encoded=True)
-        call = self._session.request(request.method, address, headers=headers, data=request.body, allow_redirects=False)
+        body = _Bounded(request.body, self._most) if request.body is not None else None
+        call = self._session.request(request.method, address, headers=headers, data=body, allow_redirects=False)
         try:
             async with asyncio.timeout(self._patience):
                 return await call
         except TimeoutError:
             raise TooSlow from None
         except (aiohttp.ClientError, OSError) as error:
+            if body is not None and body.exceeded:
+                raise TooLarge(f"the body has more than {self._most} bytes") from None
             raise Unreached(f"The API did not take the request: {type(error).__name__}") from None
+
+
+class _Bounded:
+    """Pieces of a body, up to so many bytes in all."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], most: int) -> None:
+        self._pieces = pieces
+        self._left = most
+
+    @property
+    def exceeded(self) -> bool:
+        return self._left < 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._pieces:
+            self._left -= len(piece)
+            if self.exceeded:
+                raise ConnectionError
+            yield piece
 
 
 async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The HTTP server that all flows of an agent share: who gets which path, and what nobody gets."""
+"""The HTTP server that flows and endpoints of an agent share: who gets which path, and what nobody gets."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 
 
 class HttpServerFailed(PenstockError):
-    """The address cannot be listened on, or another flow has the path."""
+    """The address cannot be listened on, or somebody else has the path."""
 
     code = "http-server-failed"
     title = "The HTTP server cannot serve the path"
@@ -30,21 +30,25 @@ class HttpServerFailed(PenstockError):
 
 @dataclass(frozen=True)
 class ServerRequest:
-    """What a handler gets. parameters: of the path's template. body: whole, within the server's limit."""
+    """What a handler gets. parameters: of the path's template.
+
+    body: whole, within the server's limit; empty for a path that streams, which reads it from `web`.
+    """
 
     web: web.BaseRequest
     parameters: Mapping[str, str]
     body: bytes
 
 
-Handle = Callable[[ServerRequest], Awaitable[web.Response]]
+Handle = Callable[[ServerRequest], Awaitable[web.StreamResponse]]
 
 
 @dataclass(frozen=True, eq=False)
 class ServedPath:
     """One use of a path. owner: the flow's name, and something that only the same version of it has.
 
-    methods: empty for all. prefix: whether longer paths are meant as well.
+    methods: empty for all. prefix: whether longer paths are meant as well. noun: what the owner is.
+    streams: the handler reads the body itself, and sends its answer.
     """
 
     path: str
@@ -52,6 +56,8 @@ class ServedPath:
     prefix: bool
     owner: tuple[str, object]
     handle: Handle
+    noun: str = "flow"
+    streams: bool = False
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +67,8 @@ class ServedPath:
         """Whether both would have the same requests, and neither takes over from the other."""
         same_path = (_shape(self.path), self.prefix) == (_shape(other.path), other.prefix)
         same_method = not self.methods or not other.methods or self.methods & other.methods
-        takes_over = self.owner[0] == other.owner[0] and self.owner[1] is not other.owner[1]
+        same_owner = (self.noun, self.owner[0]) == (other.noun, other.owner[0])
+        takes_over = same_owner and self.owner[1] is not other.owner[1]
         return bool(same_path and same_method and not takes_over)
 
     @property
@@ -111,7 +118,7 @@ class HttpServer:
         for other in self._paths:
             if path.clashes_with(other):
                 methods = ", ".join(sorted(other.methods)) or "all methods"
-                raise HttpServerFailed(f"{path.path} ({methods}) is served already, by flow '{other.owner[0]}'")
+                raise HttpServerFailed(f"{path.path} ({methods}) is served already, by {other.noun} '{other.owner[0]}'")
         self._paths.insert(0, path)
         self._paths.sort(key=lambda served: served.rank)
 
@@ -121,7 +128,7 @@ class HttpServer:
 
     async def _listen(self) -> web.ServerRunner:
         if self._port is None:
-            raise HttpServerFailed("flows have no HTTP server here: PENSTOCK_AGENT_HTTP_PORT is off")
+            raise HttpServerFailed("there is no HTTP server here: PENSTOCK_AGENT_HTTP_PORT is 0")
         runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=_SHUTDOWN_SECONDS)
         await runner.setup()
         try:
@@ -132,7 +139,7 @@ class HttpServer:
                 f"cannot listen on {self._host} port {self._port}: {error.strerror or error}; "
                 "PENSTOCK_AGENT_HTTP_PORT names another port"
             ) from None
-        _log.info("flows are served over HTTP", host=self._host, port=runner.addresses[0][1])
+        _log.info("serving HTTP", host=self._host, port=runner.addresses[0][1])
         return runner
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -150,10 +157,10 @@ class HttpServer:
         served, parameters, allowed = self._find(request.rel_url.raw_path, request.method)
         if served is None:
             if not allowed:
-                return problem(404, f"No flow serves {request.path}")
+                return problem(404, f"Nothing is served at {request.path}")
             methods = ", ".join(sorted(allowed))
             return problem(405, f"{request.path} takes {methods}", {"Allow": methods})
-        body = await self._body(request)
+        body = await self._body(request) if not served.streams else b""
         if body is None:
             return problem(413, f"The body has more than {self._most} bytes", close=True)
         return await served.handle(ServerRequest(request, parameters, body))

@@ -33,20 +33,25 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FlowSurroundings:
-    """What all flows of an engine share, within `async with`. most: as in Reach."""
+    """What all flows of an engine share, within `async with`. most: as in Reach.
 
-    def __init__(self, reach: Reach) -> None:
+    server: of the place, which others use as well; one of its own without.
+    """
+
+    def __init__(self, reach: Reach, server: HttpServer | None = None) -> None:
         self.guard = AddressGuard(allow_private=reach.allow_private)
         self.folders = LocalFolders(reach.folders)
         self.http = GuardedHttp(self.guard)
-        self.server = HttpServer(reach.http_host, reach.http_port, reach.most)
+        self.server = server or HttpServer(reach.http_host, reach.http_port, reach.most)
+        self._own_server = server is None
         self.databases = Databases(self.guard, self.folders)
         self.most = reach.most
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._stack.push_async_callback(self.databases.close)
-        await self._stack.enter_async_context(self.server)
+        if self._own_server:
+            await self._stack.enter_async_context(self.server)
         await self._stack.enter_async_context(self.http)
         return self
 

@@ -14,6 +14,7 @@ from penstock.agent.database import Database
 from penstock.agent.outbox import Outbox
 from penstock.agent.settings import AgentSettings
 from penstock.agent.uplink import Uplink
+from penstock.flow.http_server import HttpServer
 from penstock.kernel.clock import Clock
 from penstock.protocol.assignment import AssignmentItem
 
@@ -23,7 +24,7 @@ class Surroundings:
     """The parts of the agent that kinds of work use.
 
     folder: the agent's own. environment: of the processes that they start; the mark that ends them with the agent is
-    in it.
+    in it. server: what listens on the agent's own address.
     """
 
     settings: AgentSettings
@@ -34,6 +35,7 @@ class Surroundings:
     uplink: Uplink
     access: Access
     clock: Clock
+    server: HttpServer
 
 
 class Keeper(Protocol):

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from penstock.agent.assigned.follower import Follower
 from penstock.agent.assigned.kind import AssignedKind, Surroundings
+
+K = TypeVar("K", bound=AssignedKind)
 
 
 class AssignedWork:
@@ -32,6 +34,13 @@ class AssignedWork:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.__aexit__(kind, error, trace)
+
+    def of(self, kind: type[K]) -> K:
+        """The kind of this class. Raises LookupError."""
+        found = next((each for each in self._kinds if isinstance(each, kind)), None)
+        if found is None:
+            raise LookupError(kind.__name__)
+        return found
 
     def notice(self, kind: str | None = None) -> None:
         """Work of the kind may have changed; of every kind without one. A kind that is not known is passed over."""

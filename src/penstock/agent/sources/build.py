@@ -9,7 +9,6 @@ from penstock.connectors.reference import names_in
 from penstock.connectors.registry import Family, configuration_object, registry
 from penstock.connectors.resolution import Secrets, resolved
 from penstock.connectors.source import SourceKind
-from penstock.kernel.errors import NotFound
 from penstock.kernel.names import name_key
 from penstock.packages.environment import Package
 from penstock.protocol.event_source import SourceItem
@@ -26,16 +25,10 @@ class SourceBuilder:
         """Raises Invalid, Unavailable when variables cannot be asked for."""
         configuration = configuration_object(item.configuration)
         own = {name_key(name): str(value) for name, value in (item.variables or {}).items()}
-        values: dict[str, tuple[str, bool]] = {}
-        for name in names_in(configuration):
-            if name_key(name) in own:
-                values[name] = own[name_key(name)], False
-                continue
-            try:
-                variable = await self._variables.resolve(name)
-            except NotFound:
-                continue  # said when it is put in
-            values[name] = variable.value, variable.is_secret
+        names = names_in(configuration)
+        values = {name: (own[name_key(name)], False) for name in names if name_key(name) in own}
+        # One that does not exist is told when it is put in.
+        values |= await self._variables.values(names - values.keys())
         use = resolved(self._kind(item), configuration, values, secrets)
         assert isinstance(use, SourceKind)
         return use

@@ -1,0 +1,1 @@
+"""Endpoints as assigned work: APIs of packages, hosted at the agent's own address."""
