@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -35,6 +36,7 @@ class FlowKeeper:
     """One change of a flow at a time; changes of different flows go on side by side.
 
     registered: when the agent came to be; older due times were never its own.
+    on_change: told each flow that stands otherwise than before.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class FlowKeeper:
         self._clock = clock
         self._registered = registered
         self.flows: dict[str, HeldFlow] = {}
+        self.on_change: Callable[[str], None] = lambda flow: None
 
     async def resume(self, item: WorkItem) -> bool:
         """Takes up a flow as the agent had it before it ended. Answers as `apply` does."""
@@ -236,6 +239,7 @@ class FlowKeeper:
     def _put(self, flow: HeldFlow) -> None:
         self.flows[flow.name] = flow
         self._outbox.stored(Channel.FLOWS, 1)
+        self.on_change(flow.name)
 
 
 def _is_wanted(item: WorkItem) -> bool:

@@ -15,11 +15,12 @@ from penstock.kernel.errors import Invalid
 if TYPE_CHECKING:
     from penstock.client.flows import FlowOnAgent, Flows
 
-_RUNNING, _ERROR, _STOPPED, _UNKNOWN = range(4)
+_RUNNING, _ERROR, _, _UNKNOWN = range(4)
 _WORDS = ("Running", "Error", "Stopped", "Unknown")
 _COLOURS = ("green", "red", None, "yellow")
 _PATIENCE_SECONDS = 20.0
 _POLL_SECONDS = 0.3
+_CLOCKS_DIFFER_SECONDS = 1.0
 _FIELD = "FlowSpec"
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -186,15 +187,22 @@ def _told(error: Invalid, file: Path) -> Iterable[str]:
 
 
 def _await(flows: "Flows", name: str, begun: float) -> int:
-    """Shows how the flow stands once every agent has told since it was asked for; what stands by then otherwise."""
+    """Shows how the flow stands once every agent has told of this version; what stands by then otherwise."""
+    version = flows.version(name)
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         found = flows.on_agents(name)
-        told = [each for each in found if each.update_time.timestamp() >= begun - 1 and each.status != _UNKNOWN]
-        settled = [each for each in told if each.status in (_RUNNING, _ERROR)]
-        if not found or len(settled) == len(found) or time.monotonic() > until:
+        if all(_is_settled(each, version, begun) for each in found) or time.monotonic() > until:
             return _show(found)
         time.sleep(_POLL_SECONDS)
+
+
+def _is_settled(flow: "FlowOnAgent", version: str, begun: float) -> bool:
+    if flow.version != version:
+        return False
+    # An error may be one of before.
+    told_since = flow.update_time.timestamp() >= begun - _CLOCKS_DIFFER_SECONDS
+    return flow.status == _RUNNING or (flow.status == _ERROR and told_since)
 
 
 def _show(found: "Sequence[FlowOnAgent]") -> int:

@@ -94,6 +94,11 @@ class Flows:
         """Saves an earlier version again, as the latest."""
         self._client.send("POST", f"{_path(name)}/versions/{quote(version, safe='')}/restore")
 
+    def version(self, name: str) -> str:
+        """The latest version of the flow."""
+        version: str = self._client.read(_path(name))["Version"]
+        return version
+
     def on_agents(self, name: str) -> list[FlowOnAgent]:
         """The flow on each agent that it matches."""
         return msgspec.json.decode(self._client.send("GET", f"{_path(name)}/agents"), type=list[FlowOnAgent])

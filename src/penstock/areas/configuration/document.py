@@ -16,6 +16,8 @@ from penstock.resource.kind import ConfigurationKind, Metadata, Spec
 ABSENT = "absent"
 PRESENT = "present"
 VERSION = "penstock/v1alpha1"
+_NO_DOCUMENT = "must be an object with apiVersion, kind, metadata and spec"
+_ROUTES = "; the routes of a flow are saved with `penstock flow run FILE`, or as flowSpec of a document"
 # The specification leaves the group open, so documents written for another group are taken as they are.
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/v1alpha1")
 
@@ -86,7 +88,7 @@ def read_documents(text: str, kinds: Kinds, errors: list[FieldError]) -> list[Do
 
 def _read(number: int, tree: Node, kinds: Kinds, errors: list[FieldError]) -> Document | None:
     if not isinstance(tree.value, dict):
-        errors.append(FieldError("", "must be an object with apiVersion, kind, metadata and spec"))
+        errors.append(FieldError("", _NO_DOCUMENT + (_ROUTES if isinstance(tree.value, list) else "")))
         return None
     plain = tree.plain()
     envelope = _lenient(plain, Envelope, "", errors)
