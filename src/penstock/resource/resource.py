@@ -3,7 +3,7 @@
 A resource is a collection plus this service; an area writes out only what goes beyond it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -20,6 +20,7 @@ from penstock.store.store import Document, Store, Where, decode
 from penstock.store.write import Delete, Insert, Replace, Write
 
 E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
 
 
 class Resource(Generic[E]):
@@ -178,6 +179,20 @@ class Resource(Generic[E]):
 
 _ALL = 2**31 - 1
 _TRIES = 10
+
+
+async def last_wins(attempt: Callable[[], Awaitable[T]], if_match: str | None = None) -> T:
+    """What `attempt` answers, made again when another change came first; once only when an ETag was given.
+
+    Raises what `attempt` raises.
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            return await attempt()
+        except Stale:
+            if if_match is not None or not left:
+                raise
+    raise Stale
 
 
 def expires_at(entity: Entity, now: datetime) -> datetime | None:

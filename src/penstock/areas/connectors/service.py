@@ -43,7 +43,7 @@ class ConnectorService:
             return before, ()
         return self._connectors.plan_replace(after, before, actor)
 
-    def plan_remove(self, connector: OpenApiConnector, actor: Actor) -> Sequence[Write]:
+    async def plan_remove(self, connector: OpenApiConnector, actor: Actor) -> Sequence[Write]:
         return self._connectors.plan_delete(connector, actor, connector.e_tag)
 
     async def announce(self, connector: OpenApiConnector) -> None:

@@ -24,7 +24,7 @@ from penstock.protocol.core_system import CoreSystem2
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import KnownCoreSystem, StorageTypes
-from penstock.resource.resource import Resource
+from penstock.resource.resource import Resource, last_wins
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets
 from penstock.store.store import Store
@@ -35,7 +35,6 @@ _LONGEST_TEXT = 1024
 _MOST_VARIABLES = 200
 _LONGEST_NAME = 128
 _LONGEST_VALUE = 64 * 1024
-_TRIES = 10
 
 
 class CoreSystemService:
@@ -102,19 +101,16 @@ class CoreSystemService:
 
     async def save(self, wanted: CoreSystem2, actor: Actor, if_match: str | None) -> CoreSystem2:
         """Makes the core system, or replaces the one of the same name. Raises Invalid, Stale."""
-        for left in reversed(range(_TRIES)):
+
+        async def attempt() -> CoreSystem2:
             before = await self.find(wanted.name or "")
             if before is None and if_match:
                 raise Stale
             after, writes = await self.plan_put(wanted, before, actor, if_match)
-            try:
-                await self._systems.commit(writes, after)
-            except Stale:
-                if if_match or not left:
-                    raise
-                continue  # somebody else changed it meanwhile: the last one wins
+            await self._systems.commit(writes, after)
             return after.shown()
-        raise Stale
+
+        return await last_wins(attempt, if_match)
 
     async def plan_put(
         self, wanted: CoreSystem2, before: StoredCoreSystem | None, actor: Actor, if_match: str | None = None
@@ -144,7 +140,7 @@ class CoreSystemService:
         """Raises NotFound, Stale."""
         await self._systems.delete(await self._systems.named(name), actor, if_match)
 
-    def plan_remove(self, system: StoredCoreSystem, actor: Actor) -> Sequence[Write]:
+    async def plan_remove(self, system: StoredCoreSystem, actor: Actor) -> Sequence[Write]:
         return self._systems.plan_delete(system, actor, system.e_tag)
 
     async def announce(self, system: StoredCoreSystem) -> None:

@@ -1,5 +1,7 @@
 """Integration services: templates that flows are generated from (specification 1, "Integration resources")."""
 
+import msgspec
+
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Map, UInt64, Wire
 from penstock.protocol.capability import Requirement
@@ -37,16 +39,9 @@ class IntegrationService(Wire):
     properties: list[IntegrationServiceProperty] | None = None
 
 
-class IntegrationServiceDto(Wire):
+class IntegrationServiceDto(IntegrationService):
     """A template of flows. Version counts its changes."""
 
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    category: str | None = None
-    specification: str | None = None
-    variables: Map | None = None
-    properties: list[IntegrationServiceProperty] | None = None
     version: UInt64
     id: str | None = None
 
@@ -94,17 +89,7 @@ class StoredService(Entity):
         )
 
     def dto(self) -> IntegrationServiceDto:
-        return IntegrationServiceDto(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            category=self.category,
-            specification=self.specification,
-            variables=self.variables,
-            properties=self.properties,
-            version=self.version,
-            id=str(self.key),
-        )
+        return IntegrationServiceDto(**msgspec.structs.asdict(self.shown()), version=self.version, id=str(self.key))
 
 
 SERVICES: Collection[StoredService] = Collection(

@@ -24,11 +24,9 @@ from penstock.kernel.wire import encode
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import FlowDraft, FlowDrafts
-from penstock.resource.resource import Resource
+from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store
 from penstock.store.write import Write
-
-_TRIES = 10
 
 
 class IntegrationServices:
@@ -113,7 +111,7 @@ class IntegrationServices:
         following = msgspec.structs.replace(after, version=before.version + 1)
         return self._services.plan_replace(following, before, actor, if_match=if_match)
 
-    def plan_remove(self, service: StoredService, actor: Actor) -> Sequence[Write]:
+    async def plan_remove(self, service: StoredService, actor: Actor) -> Sequence[Write]:
         return self._services.plan_delete(service, actor, service.e_tag)
 
     async def announce(self, service: StoredService) -> None:
@@ -127,19 +125,16 @@ class IntegrationServices:
         actor: Actor,
         if_match: str | None,
     ) -> IntegrationService:
-        for left in reversed(range(_TRIES)):
+
+        async def attempt() -> IntegrationService:
             before = await self.find(name)
             if before is None and if_match is not None:
                 raise Stale
             service, writes = self.plan_put(edit(before), before, actor, if_match)
-            try:
-                await self._services.commit(writes, service)
-            except Stale:
-                if if_match is not None or not left:
-                    raise
-                continue  # somebody else changed it meanwhile: the last one wins
+            await self._services.commit(writes, service)
             return service.shown()
-        raise Stale
+
+        return await last_wins(attempt, if_match)
 
 
 def _described(service: StoredService, wanted: IntegrationService) -> StoredService:

@@ -7,7 +7,7 @@ from penstock.areas.webjobs.assignments import WebJobStates
 from penstock.areas.webjobs.model import WebJobAgentStatus, WebJobEntity
 from penstock.areas.webjobs.service import WebJobService
 from penstock.protocol.report import IntegrationFlowStatusEnum
-from penstock.protocol.web_job import WebJobPhase
+from penstock.protocol.web_job import WebJobPhase, WebJobState
 from penstock.resource.matching import Matching, needs_of
 from penstock.resource.ports import GeneratedFlows, KnownAgent
 
@@ -31,44 +31,24 @@ class WebJobOverview:
     async def of(self, name: str) -> Sequence[WebJobAgentStatus]:
         """Raises NotFound."""
         job = await self._jobs.named(name)
+        told = await (self._of_flow(job) if job.cron_expression else self._states.of_item(job.key))
         agents = (await self._matching.matcher()).agents_for(needs_of(job.requirements or ()))
-        told = await (self._of_flow(job, agents) if job.cron_expression else self._of_job(job, agents))
-        return [
-            told.get(agent.id)
-            or WebJobAgentStatus(
-                agent_id=agent.id, agent_name=agent.name, online=agent.online, status=WebJobPhase.UNKNOWN
-            )
-            for agent in agents
-        ]
+        return [_status(agent, told.get(agent.id)) for agent in agents]
 
-    async def _of_job(self, job: WebJobEntity, agents: Sequence[KnownAgent]) -> Mapping[UUID, WebJobAgentStatus]:
-        states = await self._states.of_item(job.key)
-        return {
-            agent.id: WebJobAgentStatus(
-                agent_id=agent.id,
-                agent_name=agent.name,
-                online=agent.online,
-                status=state.phase,
-                since=state.since,
-                starts=state.starts,
-                exit_code=state.exit_code,
-                message=state.message,
-            )
-            for agent in agents
-            if (state := states.get(agent.id)) is not None
-        }
-
-    async def _of_flow(self, job: WebJobEntity, agents: Sequence[KnownAgent]) -> Mapping[UUID, WebJobAgentStatus]:
+    async def _of_flow(self, job: WebJobEntity) -> Mapping[UUID, WebJobState]:
+        """How its flow stands, by agent, as that of a web job."""
         states = await self._flows.states(job.flow)
         return {
-            agent.id: WebJobAgentStatus(
-                agent_id=agent.id,
-                agent_name=agent.name,
-                online=agent.online,
-                status=_PHASES[state.status],
-                since=state.at,
-                message=state.message,
-            )
-            for agent in agents
-            if (state := states.get(agent.id)) is not None
+            agent_id: WebJobState(phase=_PHASES[state.status], since=state.at, message=state.message)
+            for agent_id, state in states.items()
         }
+
+
+def _status(agent: KnownAgent, state: WebJobState | None) -> WebJobAgentStatus:
+    status = WebJobAgentStatus(
+        agent_id=agent.id, agent_name=agent.name, online=agent.online, status=WebJobPhase.UNKNOWN
+    )
+    if state is not None:
+        status.status, status.since, status.starts = state.phase, state.since, state.starts
+        status.exit_code, status.message = state.exit_code, state.message
+    return status

@@ -10,16 +10,14 @@ from penstock.areas.webjobs.model import CATEGORY, WEB_JOBS, WebJobEntity, WebJo
 from penstock.flow.job_flow import job_flow
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid, NotFound, Stale
+from penstock.kernel.errors import Invalid, Stale
 from penstock.kernel.ids import new_id
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import CronJob, GeneratedFlow, GeneratedFlows
-from penstock.resource.resource import Resource
+from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store
 from penstock.store.write import Write
-
-_TRIES = 10
 
 
 class WebJobService:
@@ -77,17 +75,14 @@ class WebJobService:
 
     async def remove(self, name: str, actor: Actor, if_match: str | None) -> None:
         """Raises NotFound, Stale."""
-        for left in reversed(range(_TRIES)):
+
+        async def attempt() -> None:
             job = await self.named(name)
             if if_match is not None and if_match != job.e_tag:
                 raise Stale
-            try:
-                await self._commit(await self.plan_remove(job, actor), job)
-            except (NotFound, Stale):
-                if not left:
-                    raise
-                continue
-            return
+            await self._commit(await self.plan_remove(job, actor), job)
+
+        await last_wins(attempt, if_match)
 
     async def plan(
         self, wanted: WebJobEntity, before: WebJobEntity | None, actor: Actor, if_match: str | None = None
@@ -129,19 +124,16 @@ class WebJobService:
         actor: Actor,
         if_match: str | None,
     ) -> WebJobEntity:
-        for left in reversed(range(_TRIES)):
+
+        async def attempt() -> WebJobEntity:
             before = await (self._jobs.get(which.id) if which.id is not None else self.named(which.known_name))
             if if_match is not None and if_match != before.e_tag:
                 raise Stale
             job, writes = await self.plan(edit(before), before, actor, if_match)
-            try:
-                await self._commit(writes, job)
-            except Stale:
-                if if_match is not None or not left:
-                    raise
-                continue  # somebody else changed it meanwhile: the last one wins
+            await self._commit(writes, job)
             return job
-        raise Stale
+
+        return await last_wins(attempt, if_match)
 
     async def _plan_flow(self, job: WebJobEntity, before: WebJobEntity | None, actor: Actor) -> Sequence[Write]:
         if job.cron_expression:

@@ -1,6 +1,6 @@
 """The configuration kind OpenApiConnector."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -11,7 +11,9 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
 from penstock.packages.environment import Package
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec
+from penstock.resource.kind import Metadata, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 _LONGEST = 1024
 _MOST_LABELS = 100
@@ -28,16 +30,20 @@ class OpenApiConnectorSpec(Spec):
     labels: Annotated[list[str], msgspec.Meta(description="Words that it is found by.")] = []
 
 
-class OpenApiConnectorKind(ConfigurationKind[OpenApiConnectorSpec]):
+class OpenApiConnectorKind(ResourceKind[OpenApiConnectorSpec, OpenApiConnector]):
     """A connector of the registry that `GET /integrations/connectors/openapi` lists."""
 
     kind = "OpenApiConnector"
+    places = {"Name": "metadata.name"}
     spec = OpenApiConnectorSpec
 
     def __init__(self, service: ConnectorService) -> None:
+        super().__init__(service)
         self._service = service
 
-    async def plan(self, metadata: Metadata, spec: OpenApiConnectorSpec, actor: Actor) -> Plan:
+    async def plan_put(
+        self, metadata: Metadata, spec: OpenApiConnectorSpec, before: OpenApiConnector | None, actor: Actor
+    ) -> tuple[OpenApiConnector, Sequence[Write]]:
         wanted = OpenApiConnector(
             name=metadata.name,
             description=spec.description if spec.description is not None else metadata.description,
@@ -45,44 +51,26 @@ class OpenApiConnectorKind(ConfigurationKind[OpenApiConnectorSpec]):
             version=spec.version,
             labels=spec.labels,
         )
-        if errors := _errors(wanted):
-            raise Invalid(errors)
-        before = await self._service.find(metadata.name)
-        after, writes = self._service.plan_put(wanted, before, actor)
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
-            finish=[partial(self._service.announce, after)],
-        )
+        _check(wanted)
+        return self._service.plan_put(wanted, before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        connector = await self._service.find(metadata.name)
-        if connector is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(connector),
-            writes=self._service.plan_remove(connector, actor),
-            finish=[partial(self._service.announce, connector)],
-        )
+    def shown(self, entity: OpenApiConnector) -> OpenApiConnectorSpec:
+        return _shown(entity)
 
 
-def _errors(connector: OpenApiConnector) -> list[FieldError]:
-    errors = name_errors("metadata.name", connector.name)
+def _check(connector: OpenApiConnector) -> None:
+    """Raises Invalid."""
+    errors = name_errors("Name", connector.name)
     try:
-        Package.checked(connector.package, connector.version, ("spec.package", "spec.version"))
+        Package.checked(connector.package, connector.version, ("Package", "Version"))
     except Invalid as error:
         errors += error.errors
     if len(connector.description or "") > _LONGEST:
-        errors.append(FieldError("spec.description", f"must have at most {_LONGEST} characters"))
+        errors.append(FieldError("Description", f"must have at most {_LONGEST} characters"))
     if len(connector.labels) > _MOST_LABELS or any(len(label) > _LONGEST for label in connector.labels):
-        errors.append(FieldError("spec.labels", f"must be at most {_MOST_LABELS} of at most {_LONGEST} characters"))
-    return errors
+        errors.append(FieldError("Labels", f"must be at most {_MOST_LABELS} of at most {_LONGEST} characters"))
+    if errors:
+        raise Invalid(errors)
 
 
 def _shown(connector: OpenApiConnector) -> OpenApiConnectorSpec:

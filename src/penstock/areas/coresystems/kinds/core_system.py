@@ -1,6 +1,6 @@
 """The configuration kind CoreSystem."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,11 +8,10 @@ import msgspec
 from penstock.areas.coresystems.model import StoredCoreSystem
 from penstock.areas.coresystems.service import CoreSystemService
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import Invalid
 from penstock.protocol.core_system import CoreSystem2
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
-
-_FIELDS = {"Name": "metadata.name", "Description": "metadata.description"}
+from penstock.resource.kind import Metadata, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 
 class CoreSystemSpec(Spec):
@@ -36,17 +35,19 @@ class CoreSystemSpec(Spec):
     ] = {}
 
 
-class CoreSystemKind(ConfigurationKind[CoreSystemSpec]):
+class CoreSystemKind(ResourceKind[CoreSystemSpec, StoredCoreSystem]):
     """A core system, such as a storage of files."""
 
     kind = "CoreSystem"
     spec = CoreSystemSpec
 
     def __init__(self, service: CoreSystemService) -> None:
+        super().__init__(service)
         self._service = service
 
-    async def plan(self, metadata: Metadata, spec: CoreSystemSpec, actor: Actor) -> Plan:
-        before = await self._service.find(metadata.name)
+    async def plan_put(
+        self, metadata: Metadata, spec: CoreSystemSpec, before: StoredCoreSystem | None, actor: Actor
+    ) -> tuple[StoredCoreSystem, Sequence[Write]]:
         wanted = CoreSystem2(
             name=metadata.name,
             title=spec.title,
@@ -55,31 +56,10 @@ class CoreSystemKind(ConfigurationKind[CoreSystemSpec]):
             type=spec.type,
             variables=dict(spec.variables),
         )
-        try:
-            after, writes = await self._service.plan_put(wanted, before, actor)
-        except Invalid as error:
-            raise in_document(error, _FIELDS) from None
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
-            finish=[partial(self._service.announce, after)],
-        )
+        return await self._service.plan_put(wanted, before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        system = await self._service.find(metadata.name)
-        if system is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(system),
-            writes=self._service.plan_remove(system, actor),
-            finish=[partial(self._service.announce, system)],
-        )
+    def shown(self, entity: StoredCoreSystem) -> CoreSystemSpec:
+        return _shown(entity)
 
 
 def _shown(system: StoredCoreSystem) -> CoreSystemSpec:

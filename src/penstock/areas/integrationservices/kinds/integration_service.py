@@ -1,6 +1,6 @@
 """The configuration kind IntegrationService."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,10 +8,9 @@ import msgspec
 from penstock.areas.integrationservices.model import IntegrationService, IntegrationServiceProperty, StoredService
 from penstock.areas.integrationservices.service import IntegrationServices
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import Invalid
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
-
-_PLACES = {"Name": "metadata.name", "Description": "metadata.description"}
+from penstock.resource.kind import Metadata, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 
 class ServicePropertySpec(Spec):
@@ -43,42 +42,23 @@ class IntegrationServiceSpec(Spec):
     properties: Annotated[list[ServicePropertySpec], msgspec.Meta(description="What variables there are.")] = []
 
 
-class IntegrationServiceKind(ConfigurationKind[IntegrationServiceSpec]):
+class IntegrationServiceKind(ResourceKind[IntegrationServiceSpec, StoredService]):
     """An integration service."""
 
     kind = "IntegrationService"
     spec = IntegrationServiceSpec
 
-    def __init__(self, services: IntegrationServices) -> None:
-        self._services = services
+    def __init__(self, service: IntegrationServices) -> None:
+        super().__init__(service)
+        self._service = service
 
-    async def plan(self, metadata: Metadata, spec: IntegrationServiceSpec, actor: Actor) -> Plan:
-        before = await self._services.find(metadata.name)
-        try:
-            after, writes = self._services.plan_put(_wanted(metadata, spec), before, actor)
-        except Invalid as error:
-            raise in_document(error, _PLACES) from None
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
-            finish=[partial(self._services.announce, after)],
-        )
+    async def plan_put(
+        self, metadata: Metadata, spec: IntegrationServiceSpec, before: StoredService | None, actor: Actor
+    ) -> tuple[StoredService, Sequence[Write]]:
+        return self._service.plan_put(_wanted(metadata, spec), before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        service = await self._services.find(metadata.name)
-        if service is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(service),
-            writes=self._services.plan_remove(service, actor),
-            finish=[partial(self._services.announce, service)],
-        )
+    def shown(self, entity: StoredService) -> IntegrationServiceSpec:
+        return _shown(entity)
 
 
 def _wanted(metadata: Metadata, spec: IntegrationServiceSpec) -> IntegrationService:

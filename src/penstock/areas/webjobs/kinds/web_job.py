@@ -1,6 +1,6 @@
 """The configuration kind WebJob."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,11 +8,10 @@ import msgspec
 from penstock.areas.webjobs.model import WebJobEntity, WebJobStatus
 from penstock.areas.webjobs.service import WebJobService
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import Invalid
 from penstock.protocol.capability import Requirement
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
-
-_PLACES = {"Name": "metadata.name"}
+from penstock.resource.kind import Metadata, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 
 class WebJobSpec(Spec):
@@ -56,42 +55,23 @@ class WebJobSpec(Spec):
     ] = {}
 
 
-class WebJobKind(ConfigurationKind[WebJobSpec]):
+class WebJobKind(ResourceKind[WebJobSpec, WebJobEntity]):
     """A web job. One with a cron expression makes the flow `webjob-<name>`."""
 
     kind = "WebJob"
     spec = WebJobSpec
 
     def __init__(self, service: WebJobService) -> None:
+        super().__init__(service)
         self._service = service
 
-    async def plan(self, metadata: Metadata, spec: WebJobSpec, actor: Actor) -> Plan:
-        before = await self._service.find(metadata.name)
-        try:
-            after, writes = await self._service.plan(_wanted(metadata, spec, before), before, actor)
-        except Invalid as error:
-            raise in_document(error, _PLACES) from None
-        shown = _shown(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=_shown(after),
-            writes=writes,
-            finish=[partial(self._service.announce, after)],
-        )
+    async def plan_put(
+        self, metadata: Metadata, spec: WebJobSpec, before: WebJobEntity | None, actor: Actor
+    ) -> tuple[WebJobEntity, Sequence[Write]]:
+        return await self._service.plan(_wanted(metadata, spec, before), before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        job = await self._service.find(metadata.name)
-        if job is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(job),
-            writes=await self._service.plan_remove(job, actor),
-            finish=[partial(self._service.announce, job)],
-        )
+    def shown(self, entity: WebJobEntity) -> WebJobSpec:
+        return _shown(entity)
 
 
 def _wanted(metadata: Metadata, spec: WebJobSpec, before: WebJobEntity | None) -> WebJobEntity:
