@@ -79,7 +79,8 @@ class FlowSaving:
         """The flow as it will be stored, and the writes that store it. requested: None leaves it as it is."""
         await asyncio.to_thread(check_flow, wanted, next_version(before))
         if before is not None and before.schedule is not None:
-            raise NameTaken(f"the Schedule '{before.schedule}' makes the flow '{before.name}': change that instead")
+            maker = before.category or "resource"
+            raise NameTaken(f"the {maker} '{before.schedule}' makes the flow '{before.name}': change that instead")
         files, keeping = self._contents.plan_keep(wanted.integration_files or ())
         flow = before or Flow(id=new_id(), name=wanted.name or "")
         described = _described(flow, wanted, files)

@@ -95,7 +95,8 @@ class IntegrationFlowKind(ConfigurationKind[IntegrationFlowSpec]):
         if flow is None:
             return Plan("keep")
         if flow.schedule is not None:
-            raise NameTaken(f"the Schedule '{flow.schedule}' makes the flow '{flow.name}': remove that instead")
+            maker = flow.category or "resource"
+            raise NameTaken(f"the {maker} '{flow.schedule}' makes the flow '{flow.name}': remove that instead")
         return Plan(
             "remove",
             before=await self._shown(flow),
