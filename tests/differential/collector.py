@@ -9,7 +9,7 @@ from aiohttp import web
 
 @asynccontextmanager
 async def collector() -> AsyncIterator[str]:
-    """Its address.
+    """Its address, as HOST:PORT.
 
     `/echo` answers with what came; `/flaky` fails twice for each flow and then succeeds; other paths fail.
     """
@@ -17,7 +17,7 @@ async def collector() -> AsyncIterator[str]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield f"127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
 

@@ -41,9 +41,9 @@ def outcomes(engines: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome
 
 async def _run_both(folder: Path, engines: Path) -> Outcomes:
     async with collector() as address:
-        values = {"COLLECTOR": address, "datasource.shop": make_shop(folder / "native-shop")}
+        values = {"COLLECTOR": address, "datasource.shop": make_shop(folder / "native" / "shop")}
         native = await run_natively(cases(), folder / "native", values)
     async with collector() as address:
-        values = {"COLLECTOR": address, "datasource.shop": make_shop(folder / "camel-shop")}
+        values = {"COLLECTOR": address, "datasource.shop": make_shop(folder / "camel" / "shop")}
         camel = await run_on_camel(cases(), folder / "camel", values, camel_settings(engines / "agent", engines))
     return Outcomes(native, camel)

@@ -33,7 +33,7 @@ class FlowLog:
 
     def log(self, entry: LogEntry) -> None:
         self.all.append(entry)
-        if entry.exception_type is None and entry.level is not Level.ERROR:
+        if entry.exception_type is None and entry.level in (Level.INFO, Level.WARN):
             self.lines.setdefault(entry.logger, []).append(entry.message)
 
     def of(self, case: Case) -> list[str]:

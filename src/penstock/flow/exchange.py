@@ -62,13 +62,17 @@ class Exchange:
         self.original: Message | None = None
 
     def copy(self) -> "Exchange":
-        """A new exchange with the same message, properties and way of handling errors. Values are shared."""
+        """A new exchange, in the same routes, with the same message, properties and way of handling errors.
+
+        Values are shared.
+        """
         other = Exchange(str(new_id()), self.route, self.created, self.due)
         other.came_from = self.came_from
         other.take(self.message())
         other.properties = dict(self.properties)
         other.variables = dict(self.variables)
         other.handling = self.handling
+        other.depth = self.depth
         other.original = other.message() if self.original is not None else None
         return other
 

@@ -133,6 +133,7 @@ class Http(Producer, frozen=True, kw_only=True):
         except HttpFailed as error:
             raise HttpRequestFailed(error.detail) from None
         if self.throw_exception_on_failure and not self.ok_status_code_range.has(answer.status):
+            _take_status(exchange, answer)  # Camel tells it then, too
             raise HttpOperationFailed(url, answer)
         self._take(exchange, answer)
 
@@ -184,9 +185,7 @@ class Http(Producer, frozen=True, kw_only=True):
         """Makes the answer the message; headers of before stay when they are not of HTTP and did not come anew."""
         before = exchange.headers
         exchange.headers = Headers()
-        exchange.headers["CamelHttpResponseCode"] = answer.status
-        if answer.reason:
-            exchange.headers["CamelHttpResponseText"] = answer.reason
+        _take_status(exchange, answer)
         if not self.skip_response_headers:
             take_in(_unpacked(answer), exchange.headers)
         if self.copy_headers:
@@ -195,6 +194,12 @@ class Http(Producer, frozen=True, kw_only=True):
                     exchange.headers[name] = value
         content_type = answer.headers.get("content-type", "")
         exchange.body = None if self.ignore_response_body else body_of(answer.body, content_type)
+
+
+def _take_status(exchange: Exchange, answer: HttpAnswer) -> None:
+    exchange.headers["CamelHttpResponseCode"] = answer.status
+    if answer.reason:
+        exchange.headers["CamelHttpResponseText"] = answer.reason
 
 
 def _unpacked(answer: HttpAnswer) -> list[tuple[str, str]]:

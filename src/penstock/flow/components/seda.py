@@ -79,6 +79,7 @@ class Seda(Consumer, Producer, frozen=True, kw_only=True):
                 raise QueueFull("Queue full")
             await line.wait_for_place(self.offer_timeout)
         copy, ended = exchange.copy(), asyncio.Event()
+        copy.depth = 0  # the route that takes it counts it, as Camel does
         line.enter()
         flow.spawn(copy, self._served(copy, line, ended, flow))
         if self._waits(exchange):
