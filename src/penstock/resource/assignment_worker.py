@@ -1,12 +1,14 @@
 """Serves one kind of work: agents answered and told, items that no agent has found."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from penstock.bus.bus import Bus
+from penstock.bus.subscription import Subscription
 from penstock.protocol import subjects
 from penstock.protocol.assignment import AssignmentQuery
 from penstock.protocol.work import VariableQuery
@@ -43,24 +45,23 @@ class AssignmentWorker(Worker):
         self._known: Mapping[UUID, Assignable] | None = None
 
     async def run(self) -> None:
-        kind, questions = self._assignments.kind, self._links.questions
-        changes = self._links.changes
-        subscriptions = [
-            await questions.respond(kind, AssignmentQuery, self._assignments.answer),
-            await questions.respond(subjects.variables_of(kind), VariableQuery, self._assignments.variables),
-            await changes.follow(self._assignments.collection.name, self._note),
-            await changes.follow("agents", self._note),  # agents are told by `flows` that they changed
-        ]
-        subscriptions += [await changes.follow(each, self._note_all) for each in self._assignments.upstream]
-        try:
+        async with AsyncExitStack() as stack:
+            async for subscription in self._subscriptions():
+                stack.push_async_callback(subscription.stop)
             while True:
                 self._changed.clear()
                 await self._tell()
                 await self._coverage.check()
                 await self._wait()
-        finally:
-            for subscription in subscriptions:
-                await subscription.stop()
+
+    async def _subscriptions(self) -> AsyncIterator[Subscription]:
+        kind, questions, changes = self._assignments.kind, self._links.questions, self._links.changes
+        yield await questions.respond(kind, AssignmentQuery, self._assignments.answer)
+        yield await questions.respond(subjects.variables_of(kind), VariableQuery, self._assignments.variables)
+        yield await changes.follow(self._assignments.collection.name, self._note)
+        yield await changes.follow("agents", self._note)  # agents are told by `flows` that they changed
+        for each in self._assignments.upstream:
+            yield await changes.follow(each, self._note_all)
 
     async def _note(self, change: Change) -> None:
         self._changed.set()

@@ -1,6 +1,8 @@
 """Compares the work of a kind that the servers want with what the agent has, and has the difference made."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from uuid import UUID
 
 import structlog
@@ -14,6 +16,7 @@ from penstock.protocol.assignment import AssignmentAnswer, AssignmentItem, Assig
 _GATHER_SECONDS = 0.03
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 15.0
+_SIDE_BY_SIDE = 32
 _log = structlog.get_logger(__name__)
 
 
@@ -57,13 +60,15 @@ class Follower:
 
     async def _compare(self) -> None:
         changed, unchanged = ([], set()) if self._access.deprecated else await self._wanted()
-        for key in set(self._keeper.known) - unchanged - {item.key for item in changed}:
-            await self._keeper.remove(key)
-        for item in changed:
-            try:
-                await self._keeper.apply(item)
-            except Invalid as error:  # the others go on; asked for again at the next resync
-                _log.error("work cannot be read", kind=self._kind, key=str(item.key), reason=str(error))
+        gone = set(self._keeper.known) - unchanged - {item.key for item in changed}
+        await _side_by_side([partial(self._keeper.remove, key) for key in gone])
+        await _side_by_side([partial(self._apply, item) for item in changed])
+
+    async def _apply(self, item: AssignmentItem) -> None:
+        try:
+            await self._keeper.apply(item)
+        except Invalid as error:  # asked for again at the next resync
+            _log.error("work cannot be read", kind=self._kind, key=str(item.key), reason=str(error))
 
     async def _wanted(self) -> tuple[list[AssignmentItem], set[UUID]]:
         """The items that are new or have changed, and those that stay as they are."""
@@ -78,3 +83,25 @@ class Follower:
             if page.next is None:
                 return changed, unchanged
             query = AssignmentQuery(after=page.next, stamps=stamps)
+
+
+async def _side_by_side(changes: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    """Makes changes of different items, so that one whose end takes long holds up no other.
+
+    Raises a PenstockError of one of them, after all have been tried.
+    """
+    turns = asyncio.Semaphore(_SIDE_BY_SIDE)
+    errors: list[PenstockError] = []
+
+    async def make(change: Callable[[], Awaitable[None]]) -> None:
+        async with turns:
+            try:
+                await change()
+            except PenstockError as error:
+                errors.append(error)
+
+    async with asyncio.TaskGroup() as group:
+        for change in changes:
+            group.create_task(make(change))
+    if errors:
+        raise errors[0]

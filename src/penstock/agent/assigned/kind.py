@@ -39,7 +39,10 @@ class Surroundings:
 
 
 class Keeper(Protocol):
-    """Runs the items of one kind as they were last heard. Changes come one at a time."""
+    """Runs the items of one kind as they were last heard.
+
+    Changes of one item come one at a time, those of different items side by side.
+    """
 
     @property
     def known(self) -> Collection[UUID]:
