@@ -120,7 +120,7 @@ async def _spawn(
     try:
         return await asyncio.create_subprocess_exec(
             str(environment.python),
-            "-I",
+            "-Iu",
             "-m",
             _RUNNER,
             *arguments,
