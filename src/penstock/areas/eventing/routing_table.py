@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from penstock.areas.eventing.compiled import Compiled
 from penstock.areas.eventing.data_schema import DataSchema
 from penstock.areas.eventing.model import CloudEventDefinitionEntity
-from penstock.areas.eventing.routing_index import Pattern, RoutingIndex
 from penstock.areas.eventing.stored import CHANNELS, DEFINITIONS, SUBSCRIPTIONS, Channel, Subscription
 from penstock.kernel.errors import NotFound
 from penstock.kernel.names import name_key
+from penstock.resource.compiled import Compiled
+from penstock.resource.event_patterns import Pattern, PatternIndex
 from penstock.store.store import Store
 
 Schemas = Mapping[Pattern, DataSchema]
@@ -30,7 +30,7 @@ class ChannelNames:
 class Routes:
     """Which channels events go to; what was looked up once is remembered."""
 
-    def __init__(self, index: RoutingIndex, names: ChannelNames) -> None:
+    def __init__(self, index: PatternIndex, names: ChannelNames) -> None:
         """index: of the ids of channels."""
         self.made_from = (index, names)
         self._known: dict[Pattern, Sequence[str]] = {}
@@ -54,15 +54,15 @@ class Routes:
 
     def _found(self, event: Pattern) -> Sequence[str]:
         index, names = self.made_from
-        return tuple(sorted(names.by_id[id] for id in index.channels(*event) if id in names.by_id))
+        return tuple(sorted(names.by_id[id] for id in index.asking(*event) if id in names.by_id))
 
 
 class RoutingTable:
     """Current on the replica that made a change; others hear of it within moments, see worker.TableRefresh."""
 
     def __init__(self, store: Store) -> None:
-        self._index: Compiled[Subscription, tuple[Pattern, str], RoutingIndex] = Compiled(
-            store, SUBSCRIPTIONS, lambda each: (each.pattern, str(each.channel_id)), RoutingIndex
+        self._index: Compiled[Subscription, tuple[Pattern, str], PatternIndex] = Compiled(
+            store, SUBSCRIPTIONS, lambda each: (each.pattern, str(each.channel_id)), PatternIndex
         )
         self._schemas: Compiled[CloudEventDefinitionEntity, tuple[Pattern, DataSchema | None], Schemas] = Compiled(
             store, DEFINITIONS, _schema, _with_schema
@@ -70,7 +70,7 @@ class RoutingTable:
         self._names: Compiled[Channel, tuple[str, str], ChannelNames] = Compiled(
             store, CHANNELS, lambda channel: (str(channel.key), channel.name), ChannelNames
         )
-        self._routes = Routes(RoutingIndex(()), ChannelNames(()))
+        self._routes = Routes(PatternIndex(()), ChannelNames(()))
 
     async def routes(self) -> Routes:
         made_from = (await self._index.current(), await self._names.current())

@@ -26,9 +26,6 @@ from penstock.kernel.names import name_key
 from penstock.kernel.wire import Map
 from penstock.store.definition import Collection, Column, ColumnType
 
-ANY = "*"
-"""Stands for any source, type or version in a subscription."""
-
 
 class ChannelOptions(Part, frozen=True):
     """Options of a channel, its JsonConfiguration."""

@@ -6,14 +6,14 @@ from typing import NamedTuple, Self
 from uuid import UUID
 
 from penstock.areas.eventing.model import ChannelSubsriptionsDto
-from penstock.areas.eventing.routing_index import Pattern
 from penstock.areas.eventing.routing_table import RoutingTable
-from penstock.areas.eventing.stored import ANY, CHANNELS, SUBSCRIPTIONS, Channel, Subscription, digest
+from penstock.areas.eventing.stored import CHANNELS, SUBSCRIPTIONS, Channel, Subscription, digest
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound
 from penstock.protocol.cloudevent import text_problem
 from penstock.resource.changes import Changes
+from penstock.resource.event_patterns import ANY, Pattern
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Require, Write

@@ -7,12 +7,13 @@ from typing import Annotated
 import msgspec
 
 from penstock.areas.eventing.channels import ChannelService
-from penstock.areas.eventing.stored import ANY, CHANNELS, Channel, Subscription, id_of_name
+from penstock.areas.eventing.stored import CHANNELS, Channel, Subscription, id_of_name
 from penstock.areas.eventing.subscriptions import SubscriptionService, Target, WantedSubscription
 from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
 from penstock.protocol.cloudevent import text_problem
+from penstock.resource.event_patterns import ANY
 from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, Spec
 from penstock.store.write import Require
 

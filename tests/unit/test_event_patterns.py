@@ -1,9 +1,9 @@
-"""Which channels an event goes to."""
+"""Who asks for an event."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.areas.eventing.routing_index import Pattern, RoutingIndex
+from penstock.resource.event_patterns import Pattern, PatternIndex
 
 values = st.sampled_from(["a", "b", "c"])
 parts = st.sampled_from(["*", "a", "b", "c"])
@@ -19,15 +19,15 @@ def test_an_event_goes_once_to_every_channel_with_a_matching_subscription(
     routes: list[tuple[Pattern, str]], event: Pattern
 ) -> None:
     expected = {channel for pattern, channel in routes if matches(pattern, event)}
-    assert set(RoutingIndex(routes).channels(*event)) == expected
+    assert set(PatternIndex(routes).asking(*event)) == expected
 
 
-def found(index: RoutingIndex, *event: str) -> list[str]:
-    return sorted(index.channels(*event))
+def found(index: PatternIndex, *event: str) -> list[str]:
+    return sorted(index.asking(*event))
 
 
 def test_each_part_is_exact_or_a_star() -> None:
-    index = RoutingIndex(
+    index = PatternIndex(
         [
             (("/a", "t", "1.0"), "exact"),
             (("*", "t", "1.0"), "any source"),
@@ -43,15 +43,15 @@ def test_each_part_is_exact_or_a_star() -> None:
 
 
 def test_a_star_is_no_wildcard_within_a_part() -> None:
-    index = RoutingIndex([(("/orders/*", "order.*", "1.0"), "channel")])
+    index = PatternIndex([(("/orders/*", "order.*", "1.0"), "channel")])
     assert found(index, "/orders/5", "order.placed", "1.0") == []
     assert found(index, "/orders/*", "order.*", "1.0") == ["channel"]
 
 
 def test_parts_are_compared_with_case() -> None:
-    index = RoutingIndex([(("/A", "T", "1.0"), "channel")])
+    index = PatternIndex([(("/A", "T", "1.0"), "channel")])
     assert found(index, "/a", "t", "1.0") == []
 
 
 def test_without_subscriptions_events_go_nowhere() -> None:
-    assert found(RoutingIndex([]), "/a", "t", "1.0") == []
+    assert found(PatternIndex([]), "/a", "t", "1.0") == []
