@@ -155,6 +155,7 @@ def main() -> None:
 
     config = Config()
     config.HistoryManager.enabled = False
+    config.IPCompleter.jedi_compute_type_timeout = 1500  # milliseconds
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.xmode = "Plain"
     app = IPKernelApp.instance(config=config)
