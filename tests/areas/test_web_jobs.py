@@ -1,14 +1,24 @@
 """Web jobs over HTTP: made, changed, started and stopped, given to the agents that they are for."""
 
+import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from penstock.areas.agents.roster import Roster
+from penstock.areas.schedules.closed import ClosedLedgers
+from penstock.areas.schedules.closing import LedgerClosing
+from penstock.areas.schedules.ledger import Ledger
+from penstock.areas.schedules.policy import SchedulePolicy
+from penstock.areas.webjobs.service import WebJobService
+from penstock.kernel.clock import SystemClock
 from penstock.kernel.validation import decode_json
 from penstock.protocol import subjects
 from penstock.protocol.assignment import AssignmentAnswer, AssignmentItem, AssignmentQuery
 from penstock.protocol.web_job import WebJobItem
 from penstock.protocol.work import VariableAnswer, VariableQuery
+from penstock.store.store import Store
 from tests.application import Application
 from tests.areas.agent_link import AgentLink
 from tests.areas.events import errors_of
@@ -108,6 +118,7 @@ async def test_a_name_is_taken_once_and_stays(application: Application, name: st
         ({"PackageId": "--index-url=x"}, {"PackageId"}),
         ({"PackageId": "x", "PackageVersion": "1; rm"}, {"PackageVersion"}),
         ({"CronExpression": "every day"}, {"CronExpression"}),
+        ({"CronExpression": HOURLY, "TimeToLive": 60}, {"TimeToLive"}),
         ({"Requirements": [{"Value": "x"}]}, {"Requirements[0].Identifier"}),
         ({"EnvironmentVariables": {"1A": "x", "B": ["x"]}}, {"EnvironmentVariables.1A", "EnvironmentVariables.B"}),
         ({"EnvironmentVariables": {"PENSTOCK_AGENT_RUN": "x"}}, {"EnvironmentVariables.PENSTOCK_AGENT_RUN"}),
@@ -194,6 +205,32 @@ async def test_due_times_that_no_agent_sees_to_are_accounted_for(application: Ap
     assert (await application.reader.get(f"{PATH}/{name}x/ticks")).status_code == 404
     await application.operator.put(PATH, json=job(name))
     assert (await application.reader.get(f"{PATH}/{name}/ticks")).status_code == 404
+
+
+async def test_what_a_deprecated_agent_left_open_was_missed(
+    application: Application, link: AgentLink, name: str
+) -> None:
+    get_part = application.platform.container.get
+    policy = SchedulePolicy(close_after=timedelta())
+    closing = LedgerClosing(
+        get_part(Store),  # type: ignore[type-abstract]
+        SystemClock(),
+        get_part(Roster),
+        get_part(Ledger),
+        get_part(ClosedLedgers),
+        policy,
+        get_part(WebJobService),
+    )
+    needs = [{"Identifier": "Environment", "Value": name}]
+    await make(application, name, needs, CronExpression="* * * * * ?", RequestedStatus=1)
+    await asyncio.sleep(1.5)
+    await application.admin.post(f"/agents/{link.id}/deprecate")
+    await closing.close_all()
+    found = (await application.reader.get(f"{PATH}/{name}/ticks")).json()
+    missed = [tick for tick in found if tick["AgentId"] == str(link.id)]
+    assert {(tick["Outcome"], tick["Reason"], tick["Flow"]) for tick in missed} == {
+        ("missed", "agent away", f"webjob-{name}")
+    }
 
 
 async def test_a_schedule_cannot_have_the_name_of_a_web_jobs_ledger(application: Application, name: str) -> None:

@@ -24,7 +24,7 @@ def check(job: WebJobEntity) -> None:
     errors += [
         *_command_errors(job),
         *_package_errors(job),
-        *_cron_errors(job.cron_expression),
+        *_cron_errors(job),
         *_requirement_errors(job),
         *_environment_errors(job.environment_variables or {}),
     ]
@@ -58,13 +58,15 @@ def _package_errors(job: WebJobEntity) -> list[FieldError]:
     return []
 
 
-def _cron_errors(cron: str | None) -> list[FieldError]:
-    if not cron:
+def _cron_errors(job: WebJobEntity) -> list[FieldError]:
+    if not job.cron_expression:
         return []
     try:
-        Cron.parse(cron)
+        Cron.parse(job.cron_expression)
     except CronError as error:
         return [FieldError("CronExpression", str(error))]
+    if job.time_to_live is not None:
+        return [FieldError("TimeToLive", "is not for web jobs with a CronExpression: their flow would stay")]
     return []
 
 
