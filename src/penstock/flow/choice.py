@@ -20,7 +20,7 @@ ENGINE_VARIABLE = "penstock.engine"
 """The variable of a flow that names its engine."""
 
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-_NATIVE_ONLY = frozenset({"python"})
+_NATIVE_ONLY = frozenset({(Family.STEP, "python"), (Family.COMPONENT, "webjob")})
 _SHOWN = 10
 
 
@@ -108,7 +108,7 @@ def _best(native: tuple[Problem, ...], camel: tuple[Problem, ...]) -> list[Probl
 
 def _told(problem: Problem) -> Problem:
     unknown = problem.unknown
-    if unknown is None or unknown.family is not Family.STEP or unknown.name not in _NATIVE_ONLY:
+    if unknown is None or (unknown.family, unknown.name) not in _NATIVE_ONLY:
         return problem
     message = f"'{unknown.name}' runs on the native engine only, and something else in the flow on Camel only"
     return msgspec.structs.replace(problem, message=message)
