@@ -36,7 +36,10 @@ class HostPolicy:
 
 @dataclass(frozen=True)
 class Launch:
-    """An API to be started. digest: see ApiPackages.ensure. configuration: ready for use. secrets: those in it."""
+    """An API to be started. digest: see ApiPackages.ensure. configuration: ready for use. secrets: those in it.
+
+    packages: where the package is installed, other than the host's own place.
+    """
 
     package: Package
     digest: str | None
@@ -44,6 +47,7 @@ class Launch:
     version: str
     configuration: Mapping[str, Any]
     secrets: Secrets
+    packages: ApiPackages | None = None
 
 
 class ApiHost:
@@ -53,7 +57,7 @@ class ApiHost:
     """
 
     def __init__(self, packages: ApiPackages, variables: Mapping[str, str], policy: HostPolicy, owner: Path) -> None:
-        self.packages = packages
+        self._packages = packages
         self.policy = policy
         self._variables = variables
         self._numbers = itertools.count(1)
@@ -69,7 +73,7 @@ class ApiHost:
 
     async def start(self, name: str, route: str, launch: Launch) -> ApiProcess:
         """Installs the package where it is not, and starts the API. Raises InstallFailed, ApiFailed."""
-        environment = await self.packages.ensure(launch.package, launch.digest)
+        environment = await (launch.packages or self._packages).ensure(launch.package, launch.digest)
         hosting = Hosting(
             package=launch.package.name,
             api=launch.api,

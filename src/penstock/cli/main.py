@@ -13,6 +13,7 @@ from penstock.kernel.errors import PenstockError
 COMMANDS = {
     "up": Entry("penstock.cli.up:up", "Run everything on this machine"),
     "serve": Entry("penstock.cli.programs:serve", "Run the control plane alone"),
+    "apihost": Entry("penstock.cli.programs:apihost", "Host APIs of packages alone"),
     "agent": Entry("penstock.cli.programs:agent", "Run an agent alone"),
     "notebooks": Entry("penstock.cli.programs:notebooks", "Run a worker for scripts and notebooks alone"),
     "invite": Entry("penstock.cli.invite:invite", "Let one more agent register"),

@@ -27,6 +27,15 @@ def notebooks() -> int:
 
 
 @click.command()
+def apihost() -> int:
+    """Host APIs of packages in one process alone, told over HTTP what to host; nothing is kept over a restart.
+
+    Settings are environment variables named PENSTOCK_APIHOST_*.
+    """
+    return int(import_module("penstock.server.apihost.main").main())
+
+
+@click.command()
 def agent() -> int:
     """Run an agent alone. Settings are environment variables named PENSTOCK_AGENT_*."""
     return int(import_module("penstock.agent.main").main() or 0)

@@ -4,13 +4,14 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import uvicorn
 from litestar.types import ASGIApp
 
 from penstock.kernel.errors import Invalid
 from penstock.server.http_connection import HttpConnection
-from penstock.server.settings import ServerSettings
+from penstock.server.settings import PREFIX
 
 _TICKS = 10  # uvicorn ticks ten times a second
 
@@ -31,8 +32,24 @@ class HttpServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def listening_socket(settings: ServerSettings) -> socket.socket:
-    """Takes the address before anything else is started. Raises Invalid naming the setting when it cannot."""
+class Listening(Protocol):
+    """What settings say of where and how to listen."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def trusted_proxies(self) -> list[str]: ...
+    @property
+    def grace_seconds(self) -> int: ...
+
+
+def listening_socket(settings: Listening, prefix: str = PREFIX) -> socket.socket:
+    """Takes the address before anything else is started. Raises Invalid naming the setting when it cannot.
+
+    prefix: of the settings' names.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # asyncio turns Nagle's algorithm off, which holds answers back by 40 ms, only where the protocol is named.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -40,17 +57,17 @@ def listening_socket(settings: ServerSettings) -> socket.socket:
     try:
         listener.bind((settings.host, settings.port))
     except PermissionError:
-        raise Invalid.one("PENSTOCK_PORT", f"{settings.port} may not be used by this user") from None
+        raise Invalid.one(f"{prefix}PORT", f"{settings.port} may not be used by this user") from None
     except socket.gaierror:
-        raise Invalid.one("PENSTOCK_HOST", f"'{settings.host}' is no address of this machine") from None
+        raise Invalid.one(f"{prefix}HOST", f"'{settings.host}' is no address of this machine") from None
     except OSError as error:
         message = f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}"
-        raise Invalid.one("PENSTOCK_PORT", message) from None
+        raise Invalid.one(f"{prefix}PORT", message) from None
     listener.set_inheritable(False)
     return listener
 
 
-def http_server(application: ASGIApp, settings: ServerSettings) -> HttpServer:
+def http_server(application: ASGIApp, settings: Listening) -> HttpServer:
     """A server for the application. Requests in progress get `grace_seconds` when it stops."""
     config = uvicorn.Config(
         application,

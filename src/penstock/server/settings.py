@@ -14,6 +14,7 @@ PREFIX = "PENSTOCK_"
 ELSEWHERE = frozenset(
     {
         "PENSTOCK_AGENT_",
+        "PENSTOCK_APIHOST_",
         "PENSTOCK_ENGINE_",
         "PENSTOCK_RUN",
         "PENSTOCK_URL",

@@ -13,6 +13,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp, ExceptionHandlersMap, HTTPScope
 
 from penstock.resource.operation import Answer, Operation
+from penstock.server.authentication import Authentication
 from penstock.server.endpoint import Endpoint, method_refused, nothing_at, request_id
 from penstock.server.platform import Platform
 from penstock.server.problem import problem
@@ -29,16 +30,22 @@ def web_application(platform: Platform) -> ASGIApp:
 
     Raises TypeError when two operations claim one route.
     """
-    origins = platform.settings.cors_origins
+    return operations_application(platform.operations, platform.authentication, platform.settings.cors_origins)
+
+
+def operations_application(
+    operations: Sequence[Operation], authentication: Authentication, origins: Sequence[str] = ()
+) -> ASGIApp:
+    """The ASGI application that serves operations. origins: of CORS. Raises TypeError as web_application."""
     endpoints = {
-        path: Endpoint(RoutePath(path), operations, platform.authentication, last_resort=path.startswith("/{"))
-        for path, operations in _by_path(platform.operations).items()
+        path: Endpoint(RoutePath(path), by_method, authentication, last_resort=path.startswith("/{"))
+        for path, by_method in _by_path(operations).items()
     }
     application = Litestar(
         route_handlers=[_route(path, endpoint) for path, endpoint in endpoints.items()],
         openapi_config=None,
         logging_config=None,
-        cors_config=CORSConfig(allow_origins=origins, expose_headers=_EXPOSED) if origins else None,
+        cors_config=CORSConfig(allow_origins=list(origins), expose_headers=_EXPOSED) if origins else None,
         exception_handlers=cast(ExceptionHandlersMap, {HTTPException: _framework_error, Exception: _unexpected_error}),
     )
     return RequestFrame(application)
