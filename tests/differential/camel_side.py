@@ -91,17 +91,18 @@ async def _missing(cases: Sequence[Case], settings: CamelSettings) -> dict[str, 
     """Why a case cannot run: the registry lacks a package."""
     class_paths = ClassPaths(settings.folder / "packages", settings.mirror, os.environ)
     installation = CamelInstallation.find(settings.engines)
-    missing = {}
-    for case in cases:
+    problems: dict[frozenset[str], str] = {}
+    for packages in {frozenset(needed_packages(case.source)) for case in cases}:
         try:
-            await class_paths.of(installation, needed_packages(case.source))
+            await class_paths.of(installation, packages)
         except PackagesMissing as error:
-            missing[case.name] = error.detail
-    return missing
+            problems[packages] = error.detail
+    found = {case.name: problems.get(frozenset(needed_packages(case.source))) for case in cases}
+    return {name: problem for name, problem in found.items() if problem is not None}
 
 
 async def _routes(process: FlowProcess) -> list[_Route]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while (page := await process.console.read("route", _Page)) is None:
             await asyncio.sleep(0.2)
     return page.route.routes

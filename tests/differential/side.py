@@ -13,7 +13,7 @@ from tests.differential.case import Case
 from tests.differential.outcome import Answer, prepare, send
 
 _SETTLED_SECONDS = 0.7
-_PATIENCE_SECONDS = 12.0
+_PATIENCE_SECONDS = 40.0
 
 
 class FlowLog:

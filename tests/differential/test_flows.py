@@ -1,6 +1,7 @@
 """The same flow does the same on both engines."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.differential.case import Case, cases
 from tests.differential.conftest import Outcomes
 from tests.differential.outcome import Outcome
 
+_PAGE = Path(__file__).parents[2] / "docs" / "camel-differences.md"
 _COLLECTOR = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -20,6 +22,11 @@ def test_a_flow_does_the_same_on_both_engines(case: Case, outcomes: Outcomes, re
         request.applymarker(pytest.mark.xfail(reason=case.differs, strict=True))
     assert isinstance(native, Outcome), native
     assert _comparable(native) == _comparable(camel)
+
+
+def test_what_differs_is_in_the_documentation() -> None:
+    rows = re.findall(r"^\| ([a-z-]+) \| (.+) \|$", _PAGE.read_text(), re.MULTILINE)
+    assert dict(rows[1:]) == {case.name: case.differs for case in cases() if case.differs}
 
 
 def test_enough_flows_are_compared(outcomes: Outcomes) -> None:
