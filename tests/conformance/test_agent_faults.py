@@ -170,6 +170,7 @@ async def test_an_agent_that_starts_while_all_is_away_runs_what_it_had(
         await broker.server.start()
         servers.refusal = None
         await eventually(lambda: len(told.ticks) >= before + 3)
+        await eventually(lambda: any(tick.outcome is TickOutcome.MISSED for tick in told.ticks))
         await agent.stop()
 
     missed = [tick.reason for tick in told.ticks if tick.outcome is TickOutcome.MISSED]
