@@ -95,6 +95,13 @@ class NameTaken(PenstockError):
     title = "The name is taken"
 
 
+class InUse(PenstockError):
+    """Something else needs what is to be removed; the detail names it."""
+
+    code = "in-use"
+    title = "It is in use"
+
+
 class Stale(PenstockError):
     """The ETag given is not the current one; nothing was changed."""
 
@@ -138,6 +145,13 @@ class Unavailable(PenstockError):
         self.retry_after = retry_after
 
 
+class Overdue(PenstockError):
+    """What was asked for goes on, and is not waited for any longer."""
+
+    code = "overdue"
+    title = "It takes longer than is waited for"
+
+
 class UnusableFile(PenstockError):
     """A file that the program keeps cannot be read, written or understood; the detail names it."""
 
@@ -153,11 +167,13 @@ TOLD: Mapping[str, type[PenstockError]] = {
         Forbidden,
         NotFound,
         NameTaken,
+        InUse,
         Stale,
         TooLarge,
         UnsupportedMedia,
         TooManyRequests,
         Unavailable,
+        Overdue,
     )
 }
 """The errors that cross the network, by their codes."""

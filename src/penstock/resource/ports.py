@@ -332,8 +332,8 @@ class RunTrigger:
 class RecordedRun(Entity):
     """A run of an action or a notebook, from the moment it was accepted.
 
-    received: the values given; parameters: those used. status_code: 200, 422 when the code failed, 503 when it could
-    not be run or was cut off; None while it is not finished. server: the replica that has it.
+    received: the values given; parameters: those used. status_code: 200, 400 when it was refused, 422 when the code
+    failed, 503 when it could not be run or was cut off; None while it is not finished. server: the replica that has it.
     """
 
     script_id: UUID
@@ -385,8 +385,22 @@ class Script:
 class Runs(Protocol):
     """Provided by `runs`."""
 
-    async def accept(self, script: Script, trigger: RunTrigger, actor: Actor) -> AcceptedRun:
-        """Returns once the run is on record. Raises Unavailable, TooManyRequests."""
+    async def accept(self, script: Script, trigger: RunTrigger, actor: Actor, id: UUID | None = None) -> AcceptedRun:
+        """Returns once the run is on record. Raises Unavailable, TooManyRequests.
+
+        id: of a run that may have been asked for before. One that is on record is not repeated, unless it was cut off;
+        what it answered is not kept, only how it ended.
+        """
+        ...
+
+    async def refuse(
+        self, script: Script, trigger: RunTrigger, actor: Actor, reason: str, id: UUID | None = None
+    ) -> None:
+        """Puts a run on record that cannot begin: it is finished, with the status 400 and the reason."""
+        ...
+
+    async def recorded(self, id: UUID) -> RecordedRun | None:
+        """The run of this id, unless it is older than what is kept."""
         ...
 
     async def history(self, script_id: UUID) -> Sequence[RecordedRun]:
@@ -394,21 +408,47 @@ class Runs(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class KnownScript:
+    """An action or a notebook as other areas see it. name: a notebook's is its file's."""
+
+    id: UUID
+    name: str
+    parameters: Sequence[DeclaredParameter]
+
+
 class Scripts(Protocol):
     """What can be run by its id."""
 
-    async def parameters(self, id: UUID) -> Sequence[DeclaredParameter]:
+    async def known(self, id: UUID) -> KnownScript:
         """Raises NotFound."""
         ...
 
     async def start(
-        self, id: UUID, parameters: Sequence[RunParameter], trigger: RunTrigger, actor: Actor
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        run_id: UUID | None = None,
     ) -> AcceptedRun:
         """Starts a run; returns once it is on record, from when on it ends as finished or failed whatever happens.
 
-        Raises NotFound, Invalid for parameters that it does not have, lacks, or of a wrong type, Unavailable,
-        TooManyRequests.
+        run_id: see Runs.accept. Raises NotFound, Invalid for parameters that it does not have, lacks, or of a wrong
+        type, Unavailable, TooManyRequests.
         """
+        ...
+
+    async def refuse(
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        reason: str,
+        run_id: UUID | None = None,
+    ) -> None:
+        """See Runs.refuse. Raises NotFound, Unavailable."""
         ...
 
 
@@ -418,6 +458,14 @@ class Actions(Scripts, Protocol):
 
 class Notebooks(Scripts, Protocol):
     """Provided by `notebooks`."""
+
+
+class ScriptUses(Protocol):
+    """Provided by `triggers`."""
+
+    async def users(self, script_id: UUID) -> Sequence[str]:
+        """The triggers, schedules and endpoints that run this action or notebook, each in words."""
+        ...
 
 
 class CodeRules(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 from penstock.engine.documents.analysis import Analysis
 from penstock.engine.documents.parameters import Given, check_values
 from penstock.engine.result import RunFailed
-from penstock.kernel.errors import FieldError, Invalid, Unavailable
+from penstock.kernel.errors import FieldError, InUse, Invalid, Unavailable
 from penstock.resource.answer import File
 from penstock.resource.ports import DeclaredParameter, RunAnswer, RunParameter
 
@@ -31,6 +31,12 @@ def run_values(analysis: Analysis, given: Sequence[RunParameter]) -> dict[str, A
         for index, each in enumerate(given)
     ]
     return check_values(analysis.parameters, values, defaults)
+
+
+def check_unused(users: Sequence[str]) -> None:
+    """Raises InUse when something runs the script that is to be removed."""
+    if users:
+        raise InUse(f"it is run by {', '.join(users)}; remove that first")
 
 
 def file_of(answer: RunAnswer) -> File:

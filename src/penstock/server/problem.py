@@ -7,9 +7,11 @@ import msgspec
 from penstock.engine.result import RunFailed
 from penstock.kernel.errors import (
     Forbidden,
+    InUse,
     Invalid,
     NameTaken,
     NotFound,
+    Overdue,
     PenstockError,
     Stale,
     TooLarge,
@@ -28,12 +30,14 @@ STATUSES: dict[type[PenstockError], int] = {
     Forbidden: 403,
     NotFound: 404,
     NameTaken: 409,
+    InUse: 409,
     Stale: 412,
     TooLarge: 413,
     UnsupportedMedia: 415,
     RunFailed: 422,
     TooManyRequests: 429,
     Unavailable: 503,
+    Overdue: 504,
 }
 
 

@@ -25,7 +25,7 @@ class ActionOperations:
 
     @operation("DELETE", "/automation/action/{id}", Role.OPERATOR)
     async def delete(self, id: UUID, actor: Actor, if_match: IfMatch) -> File:
-        """Delete an action. Its runs in progress go on."""
+        """Delete an action. Its runs in progress go on. One that triggers run answers 409, naming them."""
         await self._service.delete(id, actor, if_match)
         return File()
 

@@ -5,14 +5,8 @@ from uuid import UUID
 from penstock.kernel.duration import Duration
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Int32, Wire
+from penstock.resource.script_parameters import ActionParameter
 from penstock.store.definition import Collection, Column, ColumnType
-
-
-class ActionParameter(Wire):
-    """A parameter's value, as a text of JSON."""
-
-    name: str | None = None
-    value_json: str | None = None
 
 
 class ActionParameterTypeNameAndName(Wire):
@@ -32,8 +26,8 @@ class ActionEntity(Entity):
 
 
 class ActionExecutionEntity(Entity):
-    """A run of an action. Parameters: the values used. Duration and StatusCode are there once it is Finished: 200, 422
-    when the code failed, 503 when it could not run or was cut off.
+    """A run of an action. Parameters: the values used. Duration and StatusCode are there once it is Finished: 200, 400
+    when a trigger had no values that fit, 422 when the code failed, 503 when it could not run or was cut off.
     """
 
     action_id: UUID

@@ -1,7 +1,8 @@
 """What is done with actions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -10,7 +11,6 @@ from penstock.areas.actions.model import (
     ACTIONS,
     ActionEntity,
     ActionExecutionEntity,
-    ActionParameter,
     ActionParameterTypeNameAndName,
     NewActionDto,
 )
@@ -23,15 +23,17 @@ from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import (
     AcceptedRun,
-    DeclaredParameter,
+    KnownScript,
     RecordedRun,
     RunParameter,
     Runs,
     RunTrigger,
     Script,
+    ScriptUses,
 )
 from penstock.resource.resource import Resource
-from penstock.resource.run_values import declared, run_values
+from penstock.resource.run_values import check_unused, declared, run_values
+from penstock.resource.script_parameters import ActionParameter
 from penstock.store.store import Store
 
 _LONGEST_NAME = 128
@@ -40,9 +42,10 @@ _LONGEST_NAME = 128
 class ActionService:
     """Parameters are inferred from the content whenever it is saved."""
 
-    def __init__(self, store: Store, changes: Changes, clock: Clock, runs: Runs) -> None:
+    def __init__(self, store: Store, changes: Changes, clock: Clock, runs: Runs, uses: ScriptUses) -> None:
         self._actions = Resource(ACTIONS, store, changes, clock, kind="action")
         self._runs = runs
+        self._uses = uses
 
     async def all(self) -> Encoded[list[ActionEntity]]:
         """Newest first."""
@@ -75,28 +78,50 @@ class ActionService:
         return await self._actions.change(id, lambda before: _with(before, analysis), actor, if_match)
 
     async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
-        """Raises NotFound, Stale."""
-        await self._actions.delete(await self._actions.get(id), actor, if_match)
+        """Raises NotFound, Stale, InUse when triggers run it."""
+        action = await self._actions.get(id)
+        check_unused(await self._uses.users(id))
+        await self._actions.delete(action, actor, if_match)
 
     async def history(self, id: UUID) -> list[ActionExecutionEntity]:
         """The newest first, at most 1,000. Raises NotFound."""
         await self._actions.get(id)
         return [_execution(run) for run in await self._runs.history(id)]
 
-    async def parameters(self, id: UUID) -> Sequence[DeclaredParameter]:
-        """See resource.ports.Actions."""
+    async def known(self, id: UUID) -> KnownScript:
+        """See resource.ports.Scripts."""
         action = await self._actions.get(id)
-        return declared(await analyze_apart(action.content or ""))
+        return KnownScript(id, action.name or "", declared(await analyze_apart(action.content or "")))
 
     async def start(
-        self, id: UUID, parameters: Sequence[RunParameter], trigger: RunTrigger, actor: Actor
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        run_id: UUID | None = None,
     ) -> AcceptedRun:
-        """See resource.ports.Actions."""
+        """See resource.ports.Scripts."""
         action = await self._actions.get(id)
-        content = action.content or ""
-        values = run_values(await analyze_apart(content), parameters)
-        script = Script(id, action.name or "", content, values, parameters)
-        return await self._runs.accept(script, trigger, actor)
+        values = run_values(await analyze_apart(action.content or ""), parameters)
+        return await self._runs.accept(_script(action, parameters, values), trigger, actor, run_id)
+
+    async def refuse(
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        reason: str,
+        run_id: UUID | None = None,
+    ) -> None:
+        """See resource.ports.Scripts."""
+        script = _script(await self._actions.get(id), parameters, {})
+        await self._runs.refuse(script, trigger, actor, reason, run_id)
+
+
+def _script(action: ActionEntity, received: Sequence[RunParameter], values: Mapping[str, Any]) -> Script:
+    return Script(action.key, action.name or "", action.content or "", values, received)
 
 
 def _with(action: ActionEntity, analysis: Analysis) -> ActionEntity:

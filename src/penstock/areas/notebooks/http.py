@@ -26,7 +26,10 @@ class NotebookOperations:
 
     @operation("DELETE", "/automation/notebook/{id}", Role.OPERATOR)
     async def delete(self, id: UUID, actor: Actor, if_match: IfMatch) -> File:
-        """Delete a notebook. Its runs in progress go on."""
+        """Delete a notebook. Its runs in progress go on.
+
+        One that schedules or endpoints run answers 409, naming them.
+        """
         await self._service.delete(id, actor, if_match)
         return File()
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from penstock.kernel.duration import Duration
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Int32, Wire
+from penstock.resource.script_parameters import RunNotebookParameter
 from penstock.store.definition import Collection, Column, ColumnType
 
 
@@ -23,13 +24,6 @@ class NewNotebookDto(Wire):
     content: str | None = None
 
 
-class RunNotebookParameter(Wire):
-    """A parameter's value, as a text of JSON."""
-
-    name: str | None = None
-    value_json: str | None = None
-
-
 class RunNotebookRequest(Wire):
     """PreferredFormat: the media type of the answer, where the result has it."""
 
@@ -40,7 +34,9 @@ class RunNotebookRequest(Wire):
 
 
 class NotebookRun(Wire):
-    """A run of a notebook. StatusCode: 200, 422 when the code failed, 503 when it could not run or was cut off."""
+    """A run of a notebook. StatusCode: 200, 400 when a schedule had no values that fit, 422 when the code failed, 503
+    when it could not run or was cut off.
+    """
 
     id: UUID
     started: datetime

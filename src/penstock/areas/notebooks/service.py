@@ -1,6 +1,7 @@
 """What is done with notebooks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -10,7 +11,6 @@ from penstock.areas.notebooks.model import (
     NewNotebookDto,
     NotebookEntity,
     NotebookRun,
-    RunNotebookParameter,
 )
 from penstock.engine.documents.analysis import Analysis, analyze_apart
 from penstock.kernel.actor import Actor
@@ -20,15 +20,17 @@ from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
 from penstock.resource.ports import (
     AcceptedRun,
-    DeclaredParameter,
+    KnownScript,
     RecordedRun,
     RunParameter,
     Runs,
     RunTrigger,
     Script,
+    ScriptUses,
 )
 from penstock.resource.resource import Resource
-from penstock.resource.run_values import declared, run_values
+from penstock.resource.run_values import check_unused, declared, run_values
+from penstock.resource.script_parameters import RunNotebookParameter
 from penstock.store.store import Store
 
 _LONGEST_NAME = 255
@@ -37,9 +39,10 @@ _LONGEST_NAME = 255
 class NotebookService:
     """Contents are kept as they came; those that cannot be read are refused."""
 
-    def __init__(self, store: Store, changes: Changes, clock: Clock, runs: Runs) -> None:
+    def __init__(self, store: Store, changes: Changes, clock: Clock, runs: Runs, uses: ScriptUses) -> None:
         self._notebooks = Resource(NOTEBOOKS, store, changes, clock, kind="notebook", label="file_name")
         self._runs = runs
+        self._uses = uses
 
     async def all(self) -> Encoded[list[NotebookEntity]]:
         """Newest first."""
@@ -68,8 +71,10 @@ class NotebookService:
         )
 
     async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
-        """Raises NotFound, Stale."""
-        await self._notebooks.delete(await self._notebooks.get(id), actor, if_match)
+        """Raises NotFound, Stale, InUse when schedules or endpoints run it."""
+        notebook = await self._notebooks.get(id)
+        check_unused(await self._uses.users(id))
+        await self._notebooks.delete(notebook, actor, if_match)
 
     async def analyze(self, id: UUID) -> Analysis:
         """Raises NotFound."""
@@ -80,19 +85,41 @@ class NotebookService:
         await self._notebooks.get(id)
         return [_shown(run) for run in await self._runs.history(id)]
 
-    async def parameters(self, id: UUID) -> Sequence[DeclaredParameter]:
-        """See resource.ports.Notebooks."""
-        return declared(await self.analyze(id))
+    async def known(self, id: UUID) -> KnownScript:
+        """See resource.ports.Scripts."""
+        notebook = await self._notebooks.get(id)
+        return KnownScript(id, notebook.file_name or "", declared(await _analysis(notebook)))
 
     async def start(
-        self, id: UUID, parameters: Sequence[RunParameter], trigger: RunTrigger, actor: Actor
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        run_id: UUID | None = None,
     ) -> AcceptedRun:
-        """See resource.ports.Notebooks."""
+        """See resource.ports.Scripts."""
         notebook = await self._notebooks.get(id)
         values = run_values(await _analysis(notebook), parameters)
-        name = notebook.file_name or ""
-        script = Script(id, name, notebook.content or "", values, parameters, file_name=name)
-        return await self._runs.accept(script, trigger, actor)
+        return await self._runs.accept(_script(notebook, parameters, values), trigger, actor, run_id)
+
+    async def refuse(
+        self,
+        id: UUID,
+        parameters: Sequence[RunParameter],
+        trigger: RunTrigger,
+        actor: Actor,
+        reason: str,
+        run_id: UUID | None = None,
+    ) -> None:
+        """See resource.ports.Scripts."""
+        script = _script(await self._notebooks.get(id), parameters, {})
+        await self._runs.refuse(script, trigger, actor, reason, run_id)
+
+
+def _script(notebook: NotebookEntity, received: Sequence[RunParameter], values: Mapping[str, Any]) -> Script:
+    name = notebook.file_name or ""
+    return Script(notebook.key, name, notebook.content or "", values, received, file_name=name)
 
 
 async def _analysis(notebook: NotebookEntity) -> Analysis:

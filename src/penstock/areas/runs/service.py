@@ -1,8 +1,8 @@
 """Accepts runs and carries them out. A run is on record before anything happens."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from penstock.engine.result import Results, RunFailed
 from penstock.kernel.actor import SYSTEM, Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.duration import Duration
-from penstock.kernel.errors import PenstockError, Stale, TooManyRequests, Unavailable
+from penstock.kernel.errors import NameTaken, PenstockError, Stale, TooManyRequests, Unavailable
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import encode
 from penstock.resource.page import MOST
@@ -32,7 +32,7 @@ _READY_SECONDS = 10.0
 _PAUSE = 1.0
 _STOP_SECONDS = 2.0
 _LONGEST_ERROR = 20_000  # characters
-SUCCEEDED, FAILED, CUT_OFF = 200, 422, 503
+SUCCEEDED, REFUSED, FAILED, CUT_OFF = 200, 400, 422, 503
 
 
 @dataclass(eq=False)
@@ -61,6 +61,21 @@ class Accepted:
         return RunAnswer(SUCCEEDED, rendering.media_type, rendering.body)
 
 
+@dataclass(frozen=True)
+class KnownRun:
+    """See resource.ports.AcceptedRun; a run that somebody asked for before. Its result is not kept."""
+
+    id: UUID
+    recorded: Callable[[UUID], Awaitable[RecordedRun | None]]
+
+    async def answer(self, preferred_format: str | None = None) -> RunAnswer:
+        while run := await self.recorded(self.id):
+            if run.finished:
+                return RunAnswer(run.status_code or CUT_OFF, error=run.error)
+            await asyncio.sleep(_PAUSE)
+        return RunAnswer(CUT_OFF, error="the run is not on record any more")
+
+
 class RunService:
     """server: the name of this replica, under which it says on the bus that it is there (see LeftoverRuns)."""
 
@@ -72,25 +87,35 @@ class RunService:
         self.waiting: asyncio.Queue[Accepted] = asyncio.Queue()
         self.present = asyncio.Event()
 
-    async def accept(self, script: Script, trigger: RunTrigger, actor: Actor) -> Accepted:
+    async def accept(
+        self, script: Script, trigger: RunTrigger, actor: Actor, id: UUID | None = None
+    ) -> Accepted | KnownRun:
         """See resource.ports.Runs."""
         if self.waiting.qsize() >= _MOST_WAITING:
             raise TooManyRequests(f"{_MOST_WAITING} runs wait on this server", 5)
         await self._be_present()
-        now = self._clock.now()
-        run = RecordedRun(
-            script_id=script.id,
-            script_name=script.name,
-            received=list(script.received),
-            parameters=_parameters(script.values),
-            trigger=trigger.type,
-            trigger_id=trigger.id,
-            server=self.server,
-        ).created(actor, now)
-        await self._store.commit([Insert(RUNS, run.key, run.e_tag or "", run, now, now + KEEP)])
-        accepted = Accepted(run, script)
-        self.waiting.put_nowait(accepted)
-        return accepted
+        run = self._new(script, trigger, actor, id)
+        try:
+            await self._insert(run)
+        except NameTaken:
+            return await self._known(run, script)
+        return self._taken(run, script)
+
+    async def refuse(
+        self, script: Script, trigger: RunTrigger, actor: Actor, reason: str, id: UUID | None = None
+    ) -> None:
+        """See resource.ports.Runs."""
+        run = self._new(script, trigger, actor, id)
+        refused = msgspec.structs.replace(
+            run, finished=True, status_code=REFUSED, error=reason[:_LONGEST_ERROR], duration=Duration()
+        )
+        with suppress(NameTaken):  # on record already
+            await self._insert(refused)
+
+    async def recorded(self, id: UUID) -> RecordedRun | None:
+        """See resource.ports.Runs."""
+        document = await self._store.get(RUNS, id)
+        return decode(document.body, RecordedRun) if document is not None else None
 
     async def history(self, script_id: UUID) -> Sequence[RecordedRun]:
         """See resource.ports.Runs."""
@@ -123,6 +148,37 @@ class RunService:
         except Stale:
             return
         _log.warning("run was cut off", run=str(run.id), script=run.script_name, reason=reason)
+
+    def _new(self, script: Script, trigger: RunTrigger, actor: Actor, id: UUID | None) -> RecordedRun:
+        return RecordedRun(
+            id=id,
+            script_id=script.id,
+            script_name=script.name,
+            received=list(script.received),
+            parameters=_parameters(script.values),
+            trigger=trigger.type,
+            trigger_id=trigger.id,
+            server=self.server,
+        ).created(actor, self._clock.now())
+
+    async def _insert(self, run: RecordedRun) -> None:
+        now = run.created_date
+        await self._store.commit([Insert(RUNS, run.key, run.e_tag or "", run, now, now + KEEP)])
+
+    async def _known(self, wanted: RecordedRun, script: Script) -> Accepted | KnownRun:
+        """The run on record under the id of the one wanted, taken over when it was cut off."""
+        before = await self.recorded(wanted.key)
+        if before is None or before.status_code != CUT_OFF:
+            return KnownRun(wanted.key, self.recorded)
+        try:
+            return self._taken(await self._replace(wanted, before), script)
+        except Stale:  # somebody else was quicker
+            return KnownRun(wanted.key, self.recorded)
+
+    def _taken(self, run: RecordedRun, script: Script) -> Accepted:
+        accepted = Accepted(run, script)
+        self.waiting.put_nowait(accepted)
+        return accepted
 
     async def _run(self, accepted: Accepted) -> PenstockError | None:
         script = accepted.script
@@ -159,11 +215,12 @@ class RunService:
         if not accepted.ended.done():
             accepted.ended.set_result(cut_off)
 
-    async def _replace(self, run: RecordedRun, before: RecordedRun) -> None:
+    async def _replace(self, run: RecordedRun, before: RecordedRun) -> RecordedRun:
         now = self._clock.now()
         stored = run.changed(before, SYSTEM, now)
         replace = Replace(RUNS, run.key, stored.e_tag or "", stored, now, before.e_tag, now + KEEP)
         await self._store.commit([replace])
+        return stored
 
     async def _be_present(self) -> None:
         try:
