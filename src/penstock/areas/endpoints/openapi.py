@@ -149,7 +149,9 @@ class OpenApiDocument:
             alternatives = [
                 self._type(self._followed(each)) for each in _list(schema.get("anyOf") or schema.get("oneOf"))
             ]
-            names = [kind for kind in alternatives if kind] or (["object"] if "properties" in schema else [])
+            names = [kind for kind in alternatives if kind] or (
+                ["object"] if "properties" in schema or "allOf" in schema else []
+            )
         form = schema.get("format")
         return f"{' or '.join(names)}{f' ({form})' if form else ''}" if names else None
 
