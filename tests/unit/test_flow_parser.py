@@ -122,7 +122,7 @@ def test_text_options_take_numbers_and_booleans_as_written() -> None:
         ("- from:\n    uri: quartz:a\n    parameters:\n      cron: 0 99 * * * ?\n    steps: []\n", 4, "minutes"),
         (steps("- log: a\n- setBodi: {}"), 5, "'setBodi' is not known, did you mean 'setBody'?"),
         (steps("- log: a\n- to: timer:a"), 5, "cannot be used in `to`"),
-        (steps("- setBody: {}"), 4, "needs one expression, in one of: constant, simple"),
+        (steps("- setBody: {}"), 4, "needs one expression, in one of: constant, exchangeProperty, header"),
         (steps("- setBody: {constant: a, simple: b}"), 4, "needs one expression"),
         (steps("- setBody:\n    expression:\n      groovy: a"), 6, "language 'groovy' is not known"),
         (steps("- setBody:\n    simple: ${bean:a}"), 5, "function '${bean:a}' is not known"),

@@ -129,7 +129,18 @@ class Builder:
             elif option.required:
                 complete = False
         self._leftover(use)
-        return kind(**values) if complete and len(self._problems) == before else None
+        return self._verified(kind(**values), use) if complete and len(self._problems) == before else None
+
+    def _verified(self, element: Element, use: _Use) -> Element | None:
+        try:
+            element.verify()
+        except UnknownName as error:
+            self.problem(use.at, use.label, str(error), error.unknown)
+            return None
+        except ValueError as error:
+            self.problem(use.at, use.label, str(error))
+            return None
+        return element
 
     def _leftover(self, use: _Use) -> None:
         """Tells of each option that the element does not have."""

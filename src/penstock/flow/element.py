@@ -36,6 +36,9 @@ class Element(msgspec.Struct, metaclass=WireMeta, rename=document_name, frozen=T
     shorthand: ClassVar[str] = ""
     option_family: ClassVar[Family] = Family.OPTION
 
+    def verify(self) -> None:
+        """Raises ValueError when the options do not go together."""
+
     async def begin(self, flow: "FlowContext") -> None:
         """Called once before the flow takes its first exchange. What it raises keeps the flow from starting."""
 

@@ -40,10 +40,29 @@ _STANDARD: dict[type[BaseException], tuple[str, ...]] = {
 }
 
 
+def chain(error: BaseException) -> list[BaseException]:
+    """The error and what it came from, the first cause first."""
+    found: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in found:
+        found.append(cause)
+        cause = cause.__cause__
+    return found[::-1]
+
+
 def java_names(error: BaseException) -> tuple[str, ...]:
     """The exceptions that the error counts as, the most special first; `java.lang.Exception` is always one."""
     own = getattr(error, "java_names", ())
     return tuple(dict.fromkeys((*own, *_inherited(type(error)), *_ALWAYS)))
+
+
+def lineage(name: str) -> tuple[str, ...]:
+    """What an exception of Java's is besides, the most special first."""
+    for kind in (*_STANDARD, *_subclasses(FlowError)):
+        names = tuple(_inherited(kind))
+        if name in names:
+            return tuple(dict.fromkeys((name, *names[names.index(name) :], *_ALWAYS)))
+    return tuple(dict.fromkeys((name, *_ALWAYS)))
 
 
 def known_java_names() -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Self
 
-from penstock.flow.errors import java_names, known_java_names
+from penstock.flow.errors import chain, java_names, known_java_names
 from penstock.flow.family import Family
 from penstock.flow.problem import Unknown, UnknownName
 
@@ -29,6 +29,15 @@ class ExceptionNames(tuple[str, ...]):
         return names
 
     def distance(self, error: BaseException) -> int | None:
-        """How far the nearest of the names is from what the error is, 0 for the very same; None when none matches."""
-        own = java_names(error)
-        return min((own.index(name) for name in self if name in own), default=None)
+        """How far the nearest of the names is from what the error or what it came from is, 0 for the very same.
+
+        None when none matches. As in Camel, the first cause is looked at first.
+        """
+        far = 0
+        for each in chain(error):
+            own = java_names(each)
+            near = min((own.index(name) for name in self if name in own), default=None)
+            if near is not None:
+                return far + near
+            far += len(own)
+        return None

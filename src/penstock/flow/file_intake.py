@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,14 @@ from penstock.flow.file_order import FileOrder
 from penstock.flow.file_store import FileOperationFailed, FoundFile
 from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
-from penstock.flow.poller import take
+from penstock.flow.poller import After
 from penstock.flow.simple import DynamicText
 from penstock.kernel.errors import PenstockError
 
 _REMEMBERED = 50_000
+
+
+Take = Callable[[Exchange, After], Awaitable[None]]
 
 
 class Settling(msgspec.Struct, frozen=True):
@@ -59,10 +62,11 @@ class FileRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileIntake:
-    """One `from: file`. folder: checked, without links."""
+    """One `from: file`. folder: checked, without links. take: takes an exchange through the route."""
 
-    def __init__(self, intake: Intake, folder: Path, rules: FileRules) -> None:
+    def __init__(self, intake: Intake, folder: Path, rules: FileRules, take: Take) -> None:
         self._intake = intake
+        self._take = take
         self._folder = folder
         self._rules = rules
         self._seen: dict[str, None] = {}
@@ -81,7 +85,7 @@ class FileIntake:
                 "CamelBatchSize": len(files),
                 "CamelBatchComplete": index == len(files) - 1,
             }
-            await take(self._intake, exchange, partial(self._finish, file))
+            await self._take(exchange, partial(self._finish, file))
 
     async def _found(self) -> Sequence[FoundFile]:
         rules = self._rules

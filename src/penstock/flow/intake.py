@@ -46,7 +46,7 @@ class Intake:
         self.accept = accept
         self.enter = enter
         self._serve = serve
-        self._servers: list[asyncio.Task[None]] = []
+        self._servers: set[asyncio.Task[None]] = set()
         self._alarms: list[Alarm] = []
         self._stop: Stop | None = None
 
@@ -67,7 +67,9 @@ class Intake:
 
         What it raises is a crash: the flow's status and the listener tell it.
         """
-        self._servers.append(self._serve(self.route, work))
+        server = self._serve(self.route, work)
+        self._servers.add(server)
+        server.add_done_callback(self._servers.discard)
 
     def exchange(self, due: datetime | None = None) -> Exchange:
         """A new exchange for the route. due: the tick that it stands for."""
@@ -91,10 +93,11 @@ class Intake:
         """Nothing is accepted any more, save ticks up to the moment that `end_ticks` named."""
         if self._stop is not None:
             await self._stop()
-        for server in self._servers:
+        servers = set(self._servers)
+        for server in servers:
             server.cancel()
-        if self._servers:
-            await asyncio.wait(self._servers)
+        if servers:
+            await asyncio.wait(servers)
         for alarm in self._alarms:
             if alarm.until is None:
                 self._timetable.end(alarm, _LONG_AGO)

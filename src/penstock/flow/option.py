@@ -1,13 +1,13 @@
 """The options of an element: what its Struct declares, and how their texts are read."""
 
-from collections.abc import Mapping
+import collections.abc
 from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from penstock.flow.document import Node, Scalar, Sequence
+from penstock.flow.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.element import Element
 from penstock.flow.language import Use
 from penstock.flow.text import Reference, Text
@@ -38,7 +38,7 @@ class Option:
         self.description = (
             next((extra.description for extra in self.extras if isinstance(extra, msgspec.Meta)), "") or ""
         )
-        self._annotation = annotation
+        self._annotation = _given_form(annotation)
 
     @property
     def required(self) -> bool:
@@ -54,11 +54,13 @@ class Option:
         """What an expression is for."""
         return Use.CONDITION if Use.CONDITION in self.extras else Use.VALUE
 
-    def read(self, node: Node, variables: Mapping[str, str]) -> Any:
+    def read(self, node: Node, variables: collections.abc.Mapping[str, str]) -> Any:
         """The node as the option's type. variables: the values known so far.
 
         Raises ValueError, with what is allowed, or NeedsVariables.
         """
+        if isinstance(node, Mapping) and hasattr(self.kind, "parse_mapping"):
+            return self.kind.parse_mapping([(name.text, _text(value)) for name, value in node.entries])
         if isinstance(node, Sequence):
             if not hasattr(self.kind, "parse_all"):
                 raise ValueError("must be a single value, not a list")
@@ -97,7 +99,7 @@ def _text(node: Node) -> str:
     return node.text
 
 
-def _filled(text: str, variables: Mapping[str, str]) -> str:
+def _filled(text: str, variables: collections.abc.Mapping[str, str]) -> str:
     if "{{" not in text:
         return text
     parts = Text.parse(text).parts
@@ -111,9 +113,21 @@ def _bare(annotation: Any) -> Any:
     """The type without Annotated and without `| None`."""
     if hasattr(annotation, "__metadata__"):
         return _bare(annotation.__origin__)
+    inner = _without_none(annotation)
+    return _bare(inner) if inner is not annotation else annotation
+
+
+def _given_form(annotation: Any) -> Any:
+    """The type that a given value has: limits cannot stand on one that may be None."""
+    if not hasattr(annotation, "__metadata__"):
+        return annotation
+    return Annotated[(_without_none(annotation.__origin__), *annotation.__metadata__)]
+
+
+def _without_none(annotation: Any) -> Any:
     members = [member for member in get_args(annotation) if member is not type(None)]
     optional = len(members) == 1 and type(None) in get_args(annotation)
-    return _bare(members[0]) if optional else annotation
+    return members[0] if optional else annotation
 
 
 def _extras(annotation: Any) -> tuple[Any, ...]:

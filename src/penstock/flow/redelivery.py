@@ -17,13 +17,16 @@ class RedeliveryPolicy(Element, frozen=True, kw_only=True):
     element = "redeliveryPolicy"
 
     maximum_redeliveries: Annotated[
-        int | None, Meta(description="How often it is done again; 0 when nothing says so, -1 without end.", ge=-1)
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(description="How often it is done again; 0 when nothing says so, -1 without end."),
     ] = None
     redelivery_delay: Annotated[Period | None, Meta(description="Pause before it is done again: 1s.")] = None
     use_exponential_back_off: Annotated[
         bool | None, Meta(description="Lets each pause be longer than the one before: no.")
     ] = None
-    back_off_multiplier: Annotated[float | None, Meta(description="By how much the pause grows: 2.", gt=0)] = None
+    back_off_multiplier: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="By how much the pause grows: 2.")
+    ] = None
     maximum_redelivery_delay: Annotated[Period | None, Meta(description="The longest pause: 60s.")] = None
     retry_attempted_log_level: Annotated[Level | None, Meta(description="Severity of the line on each try: DEBUG.")] = (
         None

@@ -1,10 +1,12 @@
 """What flows may use of the place where they run."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -46,7 +48,15 @@ class FlowSurroundings:
         self._own_server = server is None
         self.databases = Databases(self.guard, self.folders)
         self.most = reach.most
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stack = AsyncExitStack()
+
+    def turn(self, name: str) -> asyncio.Lock:
+        """A lock that all who ask with the name share, for as long as one of them keeps it."""
+        lock = self._turns.get(name)
+        if lock is None:
+            lock = self._turns[name] = asyncio.Lock()
+        return lock
 
     async def __aenter__(self) -> Self:
         self._stack.push_async_callback(self.databases.close)

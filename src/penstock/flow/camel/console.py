@@ -79,11 +79,12 @@ class Console:
         answer = await self.read("context", _ContextAnswer)
         return _statistics(answer.context.statistics, now, reloaded) if answer is not None else None
 
-    async def served(self) -> list[Served]:
-        """The paths of HTTP that the routes serve."""
+    async def served(self) -> list[Served] | None:
+        """The paths of HTTP that the routes serve; None while nobody answers."""
         answer = await self.read("platform-http", _ServerAnswer)
-        endpoints = answer.server.endpoints if answer is not None else []
-        return [Served(each.path, frozenset(each.verbs.split(",")) - {""}) for each in endpoints]
+        if answer is None:
+            return None
+        return [Served(each.path, frozenset(each.verbs.split(",")) - {""}) for each in answer.server.endpoints]
 
     async def read(self, page: str, kind: type[T]) -> T | None:
         """A page of the console; None while nobody answers."""

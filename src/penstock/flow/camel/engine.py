@@ -120,12 +120,11 @@ class CamelEngine:
             del self._flows[name]
 
     async def _open_front(self, flow: FlowProcess) -> None:
-        served = await flow.served() if self._server is not None else []
-        if self._server is None or not served:
+        if self._server is None:
             return
         front = HttpFront(self._server, self._launcher.client, flow.definition.name, flow.http.port)
         try:
-            await front.open(served)
+            await front.open(await flow.served())
         except BaseException:
             await flow.stop(timedelta())
             raise

@@ -19,6 +19,7 @@ from penstock.kernel.errors import PenstockError
 from penstock.protocol.status import IntegrationStatistics
 
 _LOOK_SECONDS = 1.0
+_TELL_SECONDS = 30.0
 _log = structlog.get_logger(__name__)
 
 
@@ -133,8 +134,15 @@ class FlowProcess:
             self.statistics = found
 
     async def served(self) -> list[Served]:
-        """The paths of HTTP that its routes serve."""
-        found = await self.console.served()
+        """The paths of HTTP that its routes serve. Raises CamelFailed when it does not tell, or has ended."""
+        try:
+            async with asyncio.timeout(_TELL_SECONDS):
+                while (found := await self.console.served()) is None and not self.ended.is_set():
+                    await asyncio.sleep(_LOOK_SECONDS / 10)
+        except TimeoutError:
+            found = None
+        if found is None:
+            raise CamelFailed(self.error or "Camel does not tell which paths of HTTP the flow serves")
         return [Served(each.path, each.methods, each.path in self.http.prefixes) for each in found]
 
     async def _look(self) -> None:

@@ -126,8 +126,8 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
         folder = await self._folder(intake.flow)
         if self.auto_create:
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        files = FileIntake(intake, folder, self._rules())
-        Poller(intake, self.initial_delay, self.delay).start(files.poll)
+        poller = Poller(intake, self.initial_delay, self.delay)
+        poller.start(FileIntake(intake, folder, self._rules(), poller.take).poll)
 
     def _rules(self) -> FileRules:
         keeps = self.noop or self.delete

@@ -13,7 +13,7 @@ from penstock.flow.exchange import Exchange
 from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
 from penstock.flow.period import Period
-from penstock.flow.poller import Poller, take
+from penstock.flow.poller import Poller
 from penstock.flow.sql_query import QueryFailed, SqlQuery
 
 _CAMEL_OVERRIDES = ("CamelSqlQuery", "CamelSqlParameters", "CamelSqlRetrieveGeneratedKeys", "CamelSqlGeneratedColumns")
@@ -113,9 +113,10 @@ class Sql(Consumer, Producer, frozen=True, kw_only=True):
         return rows[0] if rows else None
 
     async def start(self, intake: Intake) -> None:
-        Poller(intake, self.initial_delay, self.delay).start(lambda: self._poll(intake))
+        poller = Poller(intake, self.initial_delay, self.delay)
+        poller.start(partial(self._poll, poller, intake))
 
-    async def _poll(self, intake: Intake) -> None:
+    async def _poll(self, poller: Poller, intake: Intake) -> None:
         """One look: the rows one after the other."""
         flow = intake.flow
         database = await flow.surroundings.databases.open(self.data_source, flow.variables)
@@ -132,7 +133,7 @@ class Sql(Consumer, Producer, frozen=True, kw_only=True):
                 "CamelBatchSize": len(bodies),
                 "CamelBatchComplete": index == len(bodies) - 1,
             }
-            await take(intake, exchange, partial(self._consumed, body, intake, database))
+            await poller.take(exchange, partial(self._consumed, body, intake, database))
         if bodies and self.on_consume_batch_complete is not None:
             query = self.on_consume_batch_complete
             await database.run(await query.bind(None, intake.exchange(), flow, self.separator))

@@ -1,0 +1,21 @@
+"""`step`: groups steps."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from penstock.flow.context import FlowContext
+from penstock.flow.exchange import Exchange
+from penstock.flow.pipeline import take_through
+from penstock.flow.step import Step
+
+
+class StepStep(Step, frozen=True, kw_only=True):
+    """Does its steps one after the other, as if they stood in the route themselves."""
+
+    element = "step"
+
+    steps: Annotated[tuple[Step, ...], Meta(description="The steps.")]
+
+    async def process(self, exchange: Exchange, flow: FlowContext) -> None:
+        await take_through(self.steps, exchange, flow)

@@ -1,0 +1,21 @@
+"""`variable`: the value of a variable."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from penstock.flow.context import FlowContext
+from penstock.flow.exchange import Exchange
+from penstock.flow.language import Language
+
+
+class VariableValue(Language, frozen=True, kw_only=True):
+    """The variable of the exchange, with its type; null when there is none."""
+
+    element = "variable"
+
+    expression: Annotated[str, Meta(description="Name of the variable.", min_length=1)]
+    trim: Annotated[bool, Meta(description="Leaves out blanks at both ends of the name.")] = True
+
+    async def evaluate(self, exchange: Exchange, flow: FlowContext) -> object:
+        return exchange.variables.get(self.expression.strip() if self.trim else self.expression)
