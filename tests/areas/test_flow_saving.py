@@ -8,11 +8,13 @@ from uuid import UUID
 import pytest
 
 from penstock.protocol import subjects
+from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.protocol.work import FileAnswer, FileQuery, IntegrationStatusEnum2
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent
 from tests.areas.saved import SPEC, errors, flow_of, read, save, saved
 from tests.areas.scheduled import apply, removal, schedule
+from tests.areas.waiting import until
 
 ANOTHER = SPEC.replace("hello", "good morning")
 
@@ -33,6 +35,26 @@ async def test_post_saves_and_starts(application: Application, link: AgentLink, 
     assert (answer.status_code, answer.json()["Name"]) == (202, name)
     item = (await link.work(name))[name]
     assert (item.requested, item.spec) == (IntegrationStatusEnum2.STARTED, SPEC)
+
+
+async def test_a_start_tries_a_flow_again_that_is_in_error_and_leaves_others_alone(
+    application: Application, link: AgentLink, name: str
+) -> None:
+    async def start() -> str:
+        assert (await application.operator.post(f"/integrations/flows/start?integrationFlowName={name}")).is_success
+        return (await link.work(name))[name].stamp
+
+    await application.operator.post("/integrations/flows", json=flow_of(name))
+    first = (await link.work(name))[name].stamp
+    assert await start() == first
+    await link.report_state(name, IntegrationFlowStatusEnum.ERROR, message="crashed 5 times")
+
+    async def in_error() -> bool:
+        found = (await application.reader.get(f"/integrations/flows/{name}/agents")).json()
+        return [each["Message"] for each in found] == ["crashed 5 times"]
+
+    await until(in_error)
+    assert await start() != first
 
 
 async def test_a_flow_is_answered_as_it_was_saved(application: Application, name: str) -> None:

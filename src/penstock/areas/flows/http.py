@@ -65,7 +65,8 @@ class FlowOperations:
     async def start(self, integration_flow_name: str, actor: Actor) -> None:
         """Request that a flow runs on every agent that it matches.
 
-        Answers at once; agents converge. Starting a started flow changes nothing.
+        Answers at once; agents converge. Starting a started flow changes nothing, unless it is in error on an agent:
+        then it is tried again.
         """
         await self._service.start(integration_flow_name, actor)
 

@@ -25,6 +25,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound, Stale
 from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
+from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.answer import Encoded
 from penstock.resource.matching import Matching, needs_of
@@ -161,7 +162,7 @@ class FlowService:
     async def _request(self, name: str, wanted: IntegrationStatusEnum2, actor: Actor) -> None:
         for left in reversed(range(_TRIES)):
             before = await self._flow(name)
-            if before.requested_status is wanted:
+            if before.requested_status is wanted and not await self._is_to_be_tried_again(before):
                 return
             after = msgspec.structs.replace(before, requested_status=wanted)
             stored, writes = await self._changes.plan_request(after, before, actor)
@@ -173,6 +174,12 @@ class FlowService:
                 continue
             self._notices.note(stored.name, [needs_of(stored.requirements)])
             return
+
+    async def _is_to_be_tried_again(self, flow: Flow) -> bool:
+        """Whether it is to run and an agent has given it up."""
+        if flow.requested_status is not IntegrationStatusEnum2.STARTED:
+            return False
+        return any(state.status is IntegrationFlowStatusEnum.ERROR for state in await self._states.of_flow(flow.name))
 
     async def _flow(self, name: str) -> Flow:
         flow = (await self._catalog.stored([name])).get(name_key(name))
