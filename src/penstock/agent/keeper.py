@@ -23,6 +23,7 @@ from penstock.agent.outbox import Outbox
 from penstock.agent.reading import FlowReader, Reading
 from penstock.flow.listener import Level
 from penstock.kernel.clock import Clock
+from penstock.kernel.errors import PenstockError
 from penstock.protocol.report import FlowState, IntegrationFlowStatusEnum
 from penstock.protocol.work import IntegrationStatusEnum2, WorkItem
 
@@ -162,7 +163,8 @@ class FlowKeeper:
         try:
             moment = await self._engines.start(reading.engine, reading.definition, since)
         except Exception as error:  # noqa: BLE001 - a flow that does not start must not hurt the others
-            _log.warning("flow does not start", flow=item.name, version=item.version, exc_info=error)
+            trace = None if isinstance(error, PenstockError) else error  # those explain themselves
+            _log.warning("flow does not start", flow=item.name, reason=str(error), exc_info=trace)
             return f"does not start: {error or type(error).__name__}"
         await self._last_ticks(item.name, moment)
         engine = self._engines.version(reading.engine)
