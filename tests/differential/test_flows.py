@@ -25,7 +25,7 @@ def test_a_flow_does_the_same_on_both_engines(case: Case, outcomes: Outcomes, re
 
 
 def test_what_differs_is_in_the_documentation() -> None:
-    rows = re.findall(r"^\| ([a-z-]+) \| (.+) \|$", _PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| ([a-z][a-z-]*) \| (.+) \|$", _PAGE.read_text(), re.MULTILINE)
     assert dict(rows[1:]) == {case.name: case.differs for case in cases() if case.differs}
 
 
