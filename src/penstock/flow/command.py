@@ -93,6 +93,11 @@ class CommandRunner:
         self._to_sweep: set[str] = set()
         self._sweeping = asyncio.Lock()
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Of every process, with the marker that the watchdog finds it by."""
+        return self._environment
+
     def turn(self) -> asyncio.Semaphore:
         """To be held around `run`, so that the wait for a turn is not part of the run."""
         return self._turns

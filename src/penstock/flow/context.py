@@ -42,6 +42,7 @@ class FlowContext:
     """One version of a running flow, as its steps and components see it.
 
     surroundings: what all flows of the engine share. zone: of wall-clock times.
+    packages: what the flow needs beside the engine.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class FlowContext:
         "commands",
         "listener",
         "name",
+        "packages",
         "variables",
         "version",
         "zone",
@@ -70,6 +72,7 @@ class FlowContext:
         resources: Resources | None = None,
         spawn: Spawn | None = None,
         zone: tzinfo = UTC,
+        packages: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.version = version
@@ -81,6 +84,7 @@ class FlowContext:
         self._resources = resources
         self._spawn = spawn
         self.zone = zone
+        self.packages = packages
         self._entrances: dict[str, Enter] = {}
 
     @property

@@ -222,6 +222,7 @@ class FlowEngine:
             resources,
             spawn,
             self._zone,
+            definition.packages,
         )
 
     async def _deliver(self, rings: Sequence[Ring]) -> None:

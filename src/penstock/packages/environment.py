@@ -2,10 +2,11 @@
 
 import asyncio
 import fcntl
+import hashlib
 import re
 import shutil
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from penstock.packages.uv import run_uv
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.+!_-]{0,62}[A-Za-z0-9])?", re.ASCII)
+# A name with versions, extras and conditions: nothing that passes can be an option, a path or an address.
+_REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[\w ,.-]*\])?[ \w.,<>=!~*+;'\"()-]*", re.ASCII)
 _WHOLE = "complete"
 _PLATFORM = "penstock-platform.pth"
 _OVERRIDES = "overrides.txt"
@@ -80,8 +83,22 @@ class Environments:
             return environment
         async with self._turn(package):
             if not (folder / _WHOLE).exists():
-                await self._make(package, folder)
+                await self._make([str(package)], folder)
         return environment
+
+    async def ensure_all(self, requirements: Sequence[str]) -> Path:
+        """The Python of an environment with all the requirements, like `pandas>=2`. Raises InstallFailed, Invalid."""
+        for requirement in requirements:
+            if not _REQUIREMENT.fullmatch(requirement):
+                raise Invalid.one("AdditionalPackages", f"'{requirement}' is not a requirement like 'pandas>=2'")
+        wanted = sorted(set(requirements))
+        package = Package(f"flow-{hashlib.sha256(chr(10).join(wanted).encode()).hexdigest()[:20]}")
+        folder = self._folder / package.key
+        if not (folder / _WHOLE).exists():
+            async with self._turn(package):
+                if not (folder / _WHOLE).exists():
+                    await self._make(wanted, folder)
+        return folder / "bin" / "python"
 
     async def remove(self, package: Package) -> None:
         """Removes the package's environment, if there is one; from then on `ensure` makes it anew."""
@@ -90,7 +107,7 @@ class Environments:
             (folder / _WHOLE).unlink(missing_ok=True)
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def _make(self, package: Package, folder: Path) -> None:
+    async def _make(self, requirements: Sequence[str], folder: Path) -> None:
         variables = self._index.variables
         await run_uv(["venv", "--clear", "--quiet", "--python", sys.executable, str(folder)], self._folder, variables)
         overrides = folder / _OVERRIDES
@@ -109,7 +126,7 @@ class Environments:
                     # Building runs code of the package right here, where it may see too much.
                     "--no-build",
                     *self._index.options,
-                    str(package),
+                    *requirements,
                 ],
                 self._folder,
                 variables,
