@@ -190,6 +190,19 @@ async def test_the_file_in_flight_is_seen_to_its_end_when_the_flow_stops(
     assert files(tmp_path / "in") == {".camel/a.txt": "1", "b.txt": "2"}
 
 
+async def test_a_new_version_does_not_take_the_file_that_the_old_one_is_at(
+    running: RunningEngine, tmp_path: Path
+) -> None:
+    fill(tmp_path / "in", a_txt="1")
+    slow = "to: {uri: exec:sleep, parameters: {args: ['0.4']}}"
+    await running.start("changing", route("file:in", slow, "log: old", **QUICK))
+    await eventually(lambda: bool(running.listener.started))
+    await running.start("changing", route("file:in", "log: 'new ${header.CamelFileName}'", **QUICK), version="2")
+    fill(tmp_path / "in", b_txt="2")
+    await eventually(lambda: (tmp_path / "in/.camel/b.txt").exists())
+    assert running.listener.messages == ["old", "new b.txt"]
+
+
 async def test_a_file_that_is_cut_off_stays_where_it_is(running: RunningEngine, tmp_path: Path) -> None:
     fill(tmp_path / "in", a_txt="1")
     await running.start("stopping", route("file:in", "to: {uri: exec:sleep, parameters: {args: ['600']}}", **QUICK))
