@@ -1,5 +1,6 @@
 """The agent's engines: each flow runs in one of them at a time."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -38,6 +39,12 @@ class Engines:
         """See Engine."""
         await self._of(flow).stop(flow, grace)
         del self._where[flow]
+
+    async def stop_all(self, grace: timedelta) -> None:
+        """Stops every flow, all at the same time."""
+        async with asyncio.TaskGroup() as stopping:
+            for flow in list(self._where):
+                stopping.create_task(self.stop(flow, grace))
 
     def _of(self, flow: str) -> Engine:
         engine = self._where.get(flow)

@@ -36,6 +36,7 @@ from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.flow.variables import Variables
 
 _GRACE = timedelta(seconds=5)
+_LAST_GRACE = timedelta(seconds=2)  # when the agent stops, for which it has less than 5 s itself
 _FLOWS = "flows"
 _FILES = "files"
 _CAMEL = "camel"
@@ -67,7 +68,7 @@ class Flows:
         )
         self._native = FlowEngine(clock, zone, listener, resolve, engine_settings, self._surroundings)
         self._camel = CamelEngine(clock, listener, resolve, _camel_settings(parts), self._surroundings.server)
-        engines = Engines({EngineKind.NATIVE: self._native, EngineKind.CAMEL: self._camel})
+        self._engines = engines = Engines({EngineKind.NATIVE: self._native, EngineKind.CAMEL: self._camel})
         self._folders = FlowFolders(parts.folder / _FLOWS, FlowFiles(parts.uplink).fetch)
         reader = FlowReader(Variables(resolve), zone, self._folders, self._camel.check)
         keeper = FlowKeeper(
@@ -100,7 +101,10 @@ class Flows:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stack.__aexit__(kind, error, trace)
+        try:
+            await self._engines.stop_all(_LAST_GRACE)
+        finally:
+            await self._stack.__aexit__(kind, error, trace)
         self._log.tell_dropped()
         await self._runs.none_begins()
 
