@@ -22,6 +22,8 @@ from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import NotFound
 from tests.unit.flow_listener import RememberingListener
 
+pytestmark = pytest.mark.timeout(300)  # a Java process takes its time on a busy machine
+
 _SECRET = "k5-secret"
 _GRACE = timedelta(seconds=5)
 _VARIABLES = {"GREETING": Variable("hello"), "KEY": Variable(_SECRET, is_secret=True)}
@@ -153,3 +155,12 @@ async def test_without_an_installation_the_command_that_makes_one_is_named(tmp_p
     engine = CamelEngine(SystemClock(), RememberingListener(), _resolve, _settings(tmp_path, tmp_path / "none"))
     with pytest.raises(NotInstalled, match="penstock engine install camel"):
         engine.check()
+
+
+async def test_a_start_that_is_given_up_leaves_no_process(bench: Bench) -> None:
+    starting = asyncio.create_task(bench.engine.start(_flow(_web("{setBody: {constant: a}}"))))
+    await bench.until(lambda: bool(bench.listener.lines))
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert bench.engine.names() == []

@@ -53,7 +53,8 @@ async def run_on_camel(
     launcher = Launcher(settings, SystemClock(), log)
     definition = FlowDefinition("differential", "1", "", ())
     texts = {f"{case.name}.yaml": case.source for case in able}
-    process = await launcher.launch(definition, texts, Variables(variables(folder, values)), 0)
+    prepared = await launcher.prepare(definition, texts, Variables(variables(folder, values)))
+    process = await launcher.launch(prepared, 0)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(process.watch())
         try:

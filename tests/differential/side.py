@@ -44,7 +44,7 @@ class FlowLog:
 
 def variables(folder: Path, values: dict[str, str]):  # type: ignore[no-untyped-def]
     """Answers the variables of the flows. FOLDER: where the files of all cases are."""
-    known = {"FOLDER": str(folder), "GREETING": "hello", "SECRET": "f7c2e1", **values}
+    known = {"FOLDER": str(folder), "GREETING": "hello", "BRACES": "a {{b}} ${c}", "SECRET": "f7c2e1", **values}
 
     async def resolve(name: str) -> Variable:
         if name not in known:

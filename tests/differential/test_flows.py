@@ -9,6 +9,8 @@ from tests.differential.case import Case, cases
 from tests.differential.conftest import Outcomes
 from tests.differential.outcome import Outcome
 
+pytestmark = pytest.mark.timeout(300)  # a Java process takes its time on a busy machine
+
 _PAGE = Path(__file__).parents[2] / "docs" / "camel-differences.md"
 _COLLECTOR = re.compile(r"127\.0\.0\.1:\d+")
 

@@ -101,13 +101,12 @@ class CamelEngine:
         async with self._change(definition.name):
             before = self._flows.get(definition.name)
             reloaded = before.statistics.reloaded + 1 if before is not None else 0
+            variables = self._variables.with_own(definition.variables)
+            prepared = await self._launcher.prepare(definition, {_FLOW: definition.source}, variables)
             async with self._starts:
-                variables = self._variables.with_own(definition.variables)
-                texts = {_FLOW: definition.source}
-                flow = await self._launcher.launch(definition, texts, variables, reloaded)
+                flow = await self._launcher.launch(prepared, reloaded)
                 self._tasks.create_task(flow.watch())
-                await flow.started(self._settings.start_timeout)
-            await self._open_front(flow)
+                await self._begin(flow)
             self._flows[definition.name] = flow
             if before is not None:
                 await self._end(before, self._settings.grace)
@@ -119,16 +118,20 @@ class CamelEngine:
             await self._end(flow, grace)
             del self._flows[name]
 
-    async def _open_front(self, flow: FlowProcess) -> None:
-        if self._server is None:
-            return
-        front = HttpFront(self._server, self._launcher.client, flow.definition.name, flow.http.port)
+    async def _begin(self, flow: FlowProcess) -> None:
+        """Returns when the flow runs and its paths are served; else nothing is left of it."""
         try:
-            await front.open(await flow.served())
+            await flow.started(self._settings.start_timeout)
+            await self._open_front(flow)
         except BaseException:
-            await flow.stop(timedelta())
+            await asyncio.shield(flow.stop(timedelta()))
             raise
-        self._fronts[flow] = front
+
+    async def _open_front(self, flow: FlowProcess) -> None:
+        if self._server is not None:
+            front = HttpFront(self._server, self._launcher.client, flow.definition.name, flow.http.port)
+            await front.open(await flow.served())
+            self._fronts[flow] = front
 
     async def _end(self, flow: FlowProcess, grace: timedelta) -> None:
         front = self._fronts.pop(flow, None)

@@ -99,7 +99,7 @@ class FlowProcess:
             self._listener.flow_failed(self.definition.name, self.definition.version, self._last_words(code))
 
     async def started(self, within: timedelta) -> None:
-        """Returns when all routes run. Raises CamelFailed, and the process has ended then."""
+        """Returns when all routes run. Raises CamelFailed."""
         waiting = [asyncio.create_task(event.wait()) for event in (self._begun, self.ended)]
         try:
             await asyncio.wait(waiting, timeout=within.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
@@ -108,10 +108,8 @@ class FlowProcess:
                 task.cancel()
         if self.has_begun and not self.ended.is_set():
             return
-        timely = self.ended.is_set()
-        await self.stop(timedelta())
         late = f"Camel did not start the flow within {within.total_seconds():.0f} s"
-        raise CamelFailed(self.error if timely and self.error else late)
+        raise CamelFailed(self.error if self.ended.is_set() and self.error else late)
 
     async def stop(self, grace: timedelta) -> None:
         """Asks Camel to stop, ends it after the grace time, and returns when nothing is left of it."""

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -33,6 +34,18 @@ _RUNS = "runs"
 _UNSAFE_IS_TOLD = 24  # from this Java on, a line of warning about a library on each start
 
 
+class Prepared(NamedTuple):
+    """A flow with all that its process is started with. values: Camel's properties. options: of Java."""
+
+    definition: FlowDefinition
+    variables: Variables
+    translations: Mapping[str, Translation]
+    values: Mapping[str, str]
+    java: Java
+    class_path: Sequence[Path]
+    options: Sequence[str]
+
+
 class Launcher:
     """runs: the folder of all that run now. client: for talking to them."""
 
@@ -47,10 +60,8 @@ class Launcher:
     async def close(self) -> None:
         await self.client.aclose()
 
-    async def launch(
-        self, definition: FlowDefinition, texts: Mapping[str, str], variables: Variables, reloaded: int
-    ) -> FlowProcess:
-        """Starts the process; the caller watches it. texts: the flow's, by file name.
+    async def prepare(self, definition: FlowDefinition, texts: Mapping[str, str], variables: Variables) -> Prepared:
+        """Gets all that the flow needs, which may take minutes. texts: the flow's, by file name.
 
         Raises NotInstalled, NoJava, PackagesMissing, NotFound for a variable.
         """
@@ -64,15 +75,20 @@ class Launcher:
         class_path = await self._class_paths.of(installation, packages)
         if definition.folder is not None:
             class_path = [*class_path, definition.folder]
+        options = [*self._java_options(java), *archive_options(installation, java)]
+        return Prepared(definition, variables, translations, values, java, class_path, options)
+
+    async def launch(self, prepared: Prepared, reloaded: int) -> FlowProcess:
+        """Starts the process; the caller watches it."""
+        definition, translations = prepared.definition, prepared.translations
         workspace = Workspace(self.runs / definition.name / new_id().hex)
         port, server_port = _free_ports()
         secret = f"/{secrets.token_urlsafe(18)}"
-        values |= _camel_properties(definition.name, port, secret, server_port, self._settings.grace)
+        own = _camel_properties(definition.name, port, secret, server_port, self._settings.grace)
         routes = {name: translation.text for name, translation in translations.items()}
-        await asyncio.to_thread(workspace.write, routes, values)
-        options = [*self._java_options(java), *archive_options(installation, java)]
-        arguments = workspace.arguments(class_path, options)
-        process = await self._start(java, workspace, arguments, definition.folder)
+        await asyncio.to_thread(workspace.write, routes, {**prepared.values, **own})
+        arguments = workspace.arguments(prepared.class_path, prepared.options)
+        process = await self._start(prepared.java, workspace, arguments, definition.folder)
         prefixes = frozenset(path for translation in translations.values() for path in translation.prefixes)
         return FlowProcess(
             definition,
@@ -81,7 +97,7 @@ class Launcher:
             HttpSide(server_port, prefixes),
             workspace,
             self._listener,
-            variables,
+            prepared.variables,
             self._clock,
             reloaded,
         )
