@@ -33,7 +33,9 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Bytes, roughly."""
+        """Bytes, roughly; a text that goes by several media types counts once."""
+        if self.kind == "stream":
+            return len(str(self.data[TEXT]))
         return sum(
             len(value) if isinstance(value, str) else len(msgspec.json.encode(value)) for value in self.data.values()
         )

@@ -51,13 +51,16 @@ class Worker:
             async def begin(request: Received) -> None:
                 runs.create_task(self._answer_run(request), name="run of a document")
 
-            for subject, queue in ((f"{SUBJECT}.run", QUEUE), (f"{own}.run", "")):
-                stack.push_async_callback((await self._bus.subscribe(subject, begin, queue=queue)).stop)
+            for subject, handle, queue in (
+                (f"{SUBJECT}.run", begin, QUEUE),
+                (f"{own}.run", begin, ""),
+                (f"{own}.cancel", self._cancel, ""),
+            ):
+                stack.push_async_callback((await self._bus.subscribe(subject, handle, queue=queue)).stop)
             for subject, queue, respond in (
                 (f"{SUBJECT}.place", QUEUE, self._place),
                 (f"{SUBJECT}.about", self.id, self._about),
                 (f"{own}.complete", self.id, self._complete),
-                (f"{own}.cancel", self.id, self._cancel),
                 ("$SRV.INFO", self.id, self._info),
                 (f"$SRV.INFO.{SERVICE}", self.id, self._info),
                 ("$SRV.PING", self.id, self._info),
@@ -91,11 +94,10 @@ class Worker:
         found = await self._engine.complete(msgspec.msgpack.decode(request.data, type=CompleteRequest))
         return msgspec.msgpack.encode(found)
 
-    async def _cancel(self, request: Received) -> bytes:
-        run = self._runs.get(request.data.decode())
+    async def _cancel(self, request: Received) -> None:
+        run = self._runs.get(request.data.decode(errors="replace"))
         if run is not None:
             run.cancel()
-        return b""
 
     async def _info(self, _: Received) -> bytes:
         names: Sequence[str] = ("run", "place", "about")
