@@ -95,6 +95,21 @@ async def test_a_flow_that_was_stopped_hears_nothing(server: ForeignNats, runnin
     assert running.listener.messages == []
 
 
+async def test_a_new_version_takes_over_between_two_messages(server: ForeignNats, running: RunningEngine) -> None:
+    async def publish() -> None:
+        for number in range(200):
+            await server.client.publish("orders", str(number).encode())
+            await asyncio.sleep(0.002)
+
+    await running.start("changing", route("nats:orders", "log: '${body}'", servers=SERVERS))
+    publishing = asyncio.create_task(publish())
+    await eventually(lambda: len(running.listener.messages) > 20)
+    await running.start("changing", route("nats:orders", "log: '${body}'", servers=SERVERS), version="2")
+    await publishing
+    await eventually(lambda: "199" in running.listener.messages)
+    assert len(running.listener.messages) in range(198, 203)
+
+
 async def test_a_flow_publishes_bodies_and_headers(server: ForeignNats, running: RunningEngine) -> None:
     heard: list[Msg] = []
 

@@ -25,9 +25,22 @@ class Intake:
     accept: runs an exchange through the route, in a task that ends with the flow. When it is done, `exchange.error`
     is what the exchange failed with; the task itself does not fail.
     enter: takes an exchange through the route at once, for `flow.offer`.
+    active: from the moment that this version of the flow counts, to the moment that the next one does.
     """
 
-    __slots__ = ("_alarms", "_serve", "_servers", "_stop", "_timetable", "accept", "enter", "flow", "route", "zone")
+    __slots__ = (
+        "_alarms",
+        "_serve",
+        "_servers",
+        "_stop",
+        "_timetable",
+        "accept",
+        "active",
+        "enter",
+        "flow",
+        "route",
+        "zone",
+    )
 
     def __init__(
         self,
@@ -49,6 +62,7 @@ class Intake:
         self._servers: set[asyncio.Task[None]] = set()
         self._alarms: list[Alarm] = []
         self._stop: Stop | None = None
+        self.active = False
 
     @property
     def clock(self) -> Clock:
@@ -80,11 +94,13 @@ class Intake:
 
     def begin(self, now: datetime, since: datetime) -> None:
         """Ticks that are due after `since`, which may have passed, are this consumer's; other alarms begin now."""
+        self.active = True
         for alarm in self._alarms:
             self._timetable.set(alarm, alarm.first(since if alarm.is_tick else now))
 
     def end_ticks(self, until: datetime) -> None:
         """Ticks that are due after `until` are not this consumer's any more."""
+        self.active = False
         for alarm in self._alarms:
             if alarm.is_tick:
                 self._timetable.end(alarm, until)

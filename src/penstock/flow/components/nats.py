@@ -124,6 +124,8 @@ class Nats(Consumer, Producer, frozen=True, kw_only=True):
         return subscription
 
     async def _handle(self, message: Msg, link: NatsLink, intake: Intake) -> None:
+        if not intake.active and not self.queue_name:  # another version of the flow has the message as well
+            return
         exchange = intake.exchange()
         exchange.in_out = bool(message.reply)
         _take(message, exchange)
