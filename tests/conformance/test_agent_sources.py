@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -185,9 +186,9 @@ async def test_a_changed_source_reads_on_unless_it_reads_something_else(
     await agent.start()
     await eventually(lambda: names(servers) == ["1"])
     watch(servers, other, id=id)
-    count = len(told(servers))
+    changed = datetime.now(UTC)
     await servers.tell_assigned(subjects.SOURCES)
-    await eventually(lambda: len(told(servers)) > count and stands(servers, id, STARTED))
+    await eventually(lambda: stands(servers, id, STARTED) and told(servers, id)[-1].last_status_update > changed)
     (other / "2").touch()
     await eventually(lambda: len(servers.of_agent.events) == 2)
     assert names(servers) == ["1", "2"]
