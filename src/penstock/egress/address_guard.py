@@ -11,7 +11,10 @@ from penstock.kernel.errors import FieldError, Forbidden, Invalid
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
-_REASON = "is in a private, loopback, link-local or reserved range (see the setting PENSTOCK_ALLOW_PRIVATE_ADDRESSES)"
+_REASON = (
+    "is in a private, loopback, link-local or reserved range (see the setting PENSTOCK_ALLOW_PRIVATE_ADDRESSES, "
+    "for agents PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES)"
+)
 # IPv6 networks whose addresses hold an IPv4 address that the network's gateway connects to, and where in it.
 _TRANSLATED = (
     (IPv6Network("64:ff9b::/96"), 0),  # NAT64 (RFC 6052)
