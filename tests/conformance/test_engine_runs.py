@@ -27,6 +27,11 @@ async def test_a_run_shows_what_was_printed_and_its_result(kernels: Engine) -> N
     assert (shown.text.startswith("hello\n"), shown.value, shown.error) == (True, {"a": [1, None, "é"]}, None)
 
 
+async def test_a_kernel_begins_empty(kernels: Engine) -> None:
+    shown = await run(kernels, "[Out, sorted(name for name in globals() if name[0] != '_')]")
+    assert shown.value == [{}, ["In", "Out", "exit", "get_ipython", "open", "quit"]]
+
+
 async def test_an_error_ends_the_run_with_the_traceback_of_the_code(kernels: Engine) -> None:
     shown = await run(kernels, "def f():\n    raise ValueError('bad')\n#!python\nf()\n#!python\nprint('never')")
     assert shown.error == "ValueError: bad"

@@ -120,7 +120,8 @@ def show_plain_values_as_json(shell: Any) -> None:
     def formatted(value: Any, *arguments: Any, **options: Any) -> Any:
         data, metadata = format_(value, *arguments, **options)
         if data and "application/json" not in data and PlainValue().holds(value):
-            data["application/json"] = value
+            # As it is now: it may change, or come to hold itself, before it is sent.
+            data["application/json"] = json.loads(json.dumps(value))
         return data, metadata
 
     shell.display_formatter.format = formatted
@@ -145,6 +146,15 @@ class PlainValue:
         return type(value) in (list, tuple) and all(self.holds(each, depth + 1) for each in value)
 
 
+def warm_up(shell: Any) -> None:
+    """Runs what every first run needs, so that it is loaded; leaves nothing behind."""
+    before = set(shell.user_ns)
+    shell.run_cell("print(end='')\n[{'a': 'b'}, 1.5]", store_history=False)
+    for name in set(shell.user_ns) - before:
+        del shell.user_ns[name]
+    shell.displayhook.flush()
+
+
 def main() -> None:
     connection_file, limits = sys.argv[1], json.loads(sys.argv[2])
     give_up_rights(limits)
@@ -162,6 +172,7 @@ def main() -> None:
     app.initialize(["-f", connection_file])  # type: ignore[no-untyped-call]
     show_plain_values_as_json(app.shell)
     bound_output(app.shell, 2 * limits["message"])
+    warm_up(app.shell)
     sys.argv = [""]
     with contextlib.suppress(KeyboardInterrupt):
         app.start()  # type: ignore[no-untyped-call]
