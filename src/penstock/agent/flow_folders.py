@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -59,10 +59,6 @@ class FlowFolders:
     async def remove(self, flow: str) -> None:
         """Removes all that is there of the flow."""
         await asyncio.to_thread(shutil.rmtree, self._of(flow), ignore_errors=True)
-
-    async def remove_others(self, flows: Collection[str]) -> None:
-        """Removes what is there of flows that are not among these."""
-        await asyncio.to_thread(_remove_all_but, self._root, {name_key(flow) for flow in flows})
 
     def _of(self, flow: str) -> Path:
         return self._root / name_key(flow)
@@ -120,10 +116,3 @@ def _remove_others(folder: Path) -> None:
         for other in folder.parent.iterdir():
             if other != folder:
                 shutil.rmtree(other, ignore_errors=True)
-
-
-def _remove_all_but(root: Path, known: Collection[str]) -> None:
-    if root.is_dir():
-        for folder in root.iterdir():
-            if folder.name not in known:
-                shutil.rmtree(folder, ignore_errors=True)

@@ -16,8 +16,8 @@ from penstock.kernel.wire import encode
 from penstock.protocol.status import IntegrationStatus
 
 _MOST = 500
-_IN_TURN = 50
-_BYTES = 256 * 1024  # of one sign of life
+_IN_TURN = 5  # few: the servers keep some signs of life for a month
+_BYTES = 128 * 1024  # of one sign of life
 
 
 class FlowVitals:
