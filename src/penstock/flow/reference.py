@@ -11,6 +11,7 @@ import msgspec
 
 from penstock.flow.component import Component, Consumer, Producer
 from penstock.flow.element import Element
+from penstock.flow.extra_options import ExtraOptions
 from penstock.flow.family import FOLDERS, Family
 from penstock.flow.language import Language
 from penstock.flow.option import Option, options_of
@@ -54,6 +55,8 @@ def _element(element: type[Element]) -> Iterator[str]:
     yield "| option | value | default | meaning |"
     yield "| --- | --- | --- | --- |"
     for option in options_of(element):
+        if option.kind is ExtraOptions:
+            continue  # told by the element's description
         cells = (f"`{_name(option)}`", _values(option), _default(option), option.description)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
     yield ""
