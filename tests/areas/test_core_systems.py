@@ -95,6 +95,20 @@ async def test_a_mask_keeps_the_secret_while_nothing_but_words_change(applicatio
     assert (await variables(application, name))["pass"] == "another"
 
 
+async def test_a_mask_keeps_nothing_while_an_address_with_a_password_changes(
+    application: Application, name: str
+) -> None:
+    given = {"url": "https://u:pw@example.com/x", "token": "hunter2-token"}
+    await save(application, name, Category="crm", Variables=given)
+    for url in ("https://evil.example.com", "https://u:pw@evil.example.com"):
+        changed = {"url": url, "token": MASK}
+        answer = await application.operator.put(PATH, json=system(name, Category="crm", Variables=changed))
+        assert set(errors_of(answer)) == {"Variables.token"}
+    answer = await application.operator.put(PATH, json=system(name, Category="crm", Variables={"token": MASK}))
+    assert set(errors_of(answer)) == {"Variables.token"}
+    assert await variables(application, name) == given
+
+
 async def test_storages_and_the_others_have_lists_of_their_own(application: Application, name: str) -> None:
     await save(application, name, Category="Storage", Description="Files")
     await save(application, f"{name}-crm", Category="crm", Title="The CRM", Variables=None)

@@ -17,7 +17,6 @@ from penstock.resource.assignments import Assignable, AssignmentParts, Assignmen
 from penstock.resource.audit import audit
 from penstock.resource.matching import told
 from penstock.store.definition import Collection
-from penstock.store.store import decode
 from penstock.store.write import Append, Delete, Insert, Write
 
 log = structlog.get_logger(__name__)
@@ -59,11 +58,6 @@ class AssignmentCoverage(ABC):
             await self._commit(self._plan_unmatched(items[key]))
         for key in noted - unmatched:
             await self._commit(self._plan_matched(key, items.get(key)))
-
-    async def unmatched_since(self, key: UUID) -> datetime | None:
-        """Since when no agent matches; None while one does."""
-        document = await self._store.get(self.notes, key)
-        return decode(document.body, Unmatched).since if document is not None else None
 
     def _plan_unmatched(self, item: Assignable) -> Sequence[Write]:
         now = self._clock.now()

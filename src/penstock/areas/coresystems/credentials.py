@@ -48,12 +48,13 @@ def unmasked(
     secret goes could have it sent to themselves.
     """
     masks = [name for name, value in wanted.items() if value == MASK]
-    rest = {name: value for name, value in wanted.items() if value != MASK and name not in secrets}
-    stays = same_type and rest == {name: value for name, value in before.items() if name not in secrets}
+    whole = {name: secrets.get(name, MASK) if value == MASK else value for name, value in wanted.items()}
+    # An address with a password in it is a secret, too: nothing may change beside a mask, secret or not.
+    stays = same_type and whole == {**before, **secrets}
     refused = [name for name in masks if name not in secrets or not stays]
     if refused:
         raise Invalid(FieldError(f"Variables.{name}", _KEEPS) for name in refused)
-    return {name: secrets[name] if value == MASK else value for name, value in wanted.items()}
+    return whole
 
 
 def _looks_secret(name: str) -> bool:
