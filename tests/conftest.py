@@ -20,5 +20,7 @@ def quiet_logs() -> None:
 @pytest.fixture(scope="session")
 async def application(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Application]:
     """One running application for the whole session; tests use names of their own."""
-    async with running_application(tmp_path_factory.mktemp("application")) as running:
+    folder = tmp_path_factory.mktemp("application")
+    # On a busy machine the tests of one worker take longer than a token holds.
+    async with running_application(folder, PENSTOCK_ACCESS_TOKEN_MINUTES="1440") as running:
         yield running

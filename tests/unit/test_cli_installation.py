@@ -82,6 +82,7 @@ def test_the_agent_learns_nothing_of_the_server(tmp_path: Path) -> None:
         "PENSTOCK_AGENT_TOKEN_FILE",
         "PENSTOCK_AGENT_LOG_FORMAT",
         "PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES",
+        "PENSTOCK_AGENT_ENGINE_FOLDER",
     }
     assert told["PATH"] == "/bin"
     assert not set(SECRETS.values()) & set(told.values())
