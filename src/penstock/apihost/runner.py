@@ -28,6 +28,7 @@ _MOST_MEMORY = 1 << 30  # bytes of data
 _MOST_FILES = 4096
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 2
+_KEPT_SECONDS = 3600  # a connection that waits; the platform ends those that it does not need
 
 
 class _Refused(Exception):
@@ -103,6 +104,7 @@ async def _host(hosting: Hosting, platform: BinaryIO, answers: BinaryIO) -> None
             date_header=False,
             proxy_headers=True,
             forwarded_allow_ips="*",  # only the platform reaches the socket
+            timeout_keep_alive=_KEPT_SECONDS,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         ),
         application,

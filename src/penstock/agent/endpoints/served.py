@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 from aiohttp import web
+from multidict import CIMultiDict
 
 from penstock.apihost.entrance import KEY_HEADER, Entrance
 from penstock.apihost.life import EndpointLife
@@ -10,6 +11,7 @@ from penstock.apihost.proxy import Answered, Forwarded, TooSlow, Unreached
 from penstock.flow.http_server import HttpServer, ServedPath, ServerRequest, problem
 from penstock.kernel.errors import TooLarge
 
+_KEY = KEY_HEADER.lower().encode()
 _RETRY = {"Retry-After": "5"}
 
 
@@ -58,7 +60,7 @@ class ServedEndpoint:
 
 
 def _forwarded(request: web.BaseRequest, path: str) -> Forwarded:
-    headers = [(name, value) for name, value in request.headers.items() if name.lower() != KEY_HEADER.lower()]
+    headers = [header for header in request.raw_headers if header[0].lower() != _KEY]
     return Forwarded(
         method=request.method,
         path=path,
@@ -77,9 +79,10 @@ async def _pieces(request: web.BaseRequest) -> AsyncIterator[bytes]:
 
 async def _sent(answered: Answered, request: web.BaseRequest) -> web.StreamResponse:
     """The answer, sent. One that breaks off must not look whole: then the connection is cut."""
-    response = web.StreamResponse(status=answered.status)
-    for name, value in answered.headers:
-        response.headers.add(name, value)
+    headers = CIMultiDict((_text(name), _text(value)) for name, value in answered.headers)
+    if answered.whole is not None and request.method != "HEAD":
+        return web.Response(status=answered.status, headers=headers, body=answered.whole)
+    response = web.StreamResponse(status=answered.status, headers=headers)
     await response.prepare(request)
     try:
         async for piece in answered.pieces:
@@ -90,3 +93,7 @@ async def _sent(answered: Answered, request: web.BaseRequest) -> web.StreamRespo
         return response
     await response.write_eof()
     return response
+
+
+def _text(header: bytes) -> str:
+    return header.decode("utf-8", "replace")

@@ -55,8 +55,8 @@ def _refusal(error: PenstockError) -> Answer:
 
 
 def _forwarded(route: str, scope: HTTPScope, receive: Receive) -> Forwarded:
-    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"] if name != _KEY]
-    has_body = any(name.lower() in ("content-length", "transfer-encoding") for name, _ in headers)
+    headers = [header for header in scope["headers"] if header[0] != _KEY]
+    has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in headers)
     client = scope["client"]
     return Forwarded(
         method=str(scope["method"]),
@@ -81,8 +81,11 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
 
 async def _send(answered: Answered, send: Send) -> None:
     """An answer that breaks off raises, and the server cuts the connection: it must not look whole."""
-    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answered.headers]
+    headers = [(name.lower(), value) for name, value in answered.headers]
     await send({"type": "http.response.start", "status": answered.status, "headers": headers})
+    if answered.whole is not None:
+        await send({"type": "http.response.body", "body": answered.whole, "more_body": False})
+        return
     try:
         async for piece in answered.pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
