@@ -15,6 +15,7 @@ from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.eventsources.policy import EventSourcePolicy
 from penstock.areas.identity.policy import IdentityPolicy
 from penstock.areas.schedules.policy import SchedulePolicy
+from penstock.areas.triggers.policy import TriggerPolicy
 from penstock.areas.webhooks.policy import WebhookPolicy
 from penstock.connectors.packaged.process import PackageProcesses
 from penstock.egress.address_guard import AddressGuard
@@ -57,6 +58,9 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             os.environ,
         ),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
+        TriggerPolicy(
+            zone=ZoneInfo(machine_timezone(os.environ)), wait=timedelta(seconds=settings.web_trigger_seconds)
+        ),
         WebhookPolicy(keep=timedelta(days=settings.webhook_keep_days), keep_requests=settings.webhook_keep_requests),
     ]
 

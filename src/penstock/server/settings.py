@@ -76,6 +76,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     dead_letter_days: Annotated[int, msgspec.Meta(ge=1, le=3650)]
     webhook_keep_days: Annotated[int, msgspec.Meta(ge=1, le=36500)]
     webhook_keep_requests: Annotated[int, msgspec.Meta(ge=1, le=10**9)]
+    web_trigger_seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)]
     engine: Literal["embedded", "external"]
     purge_after_days: Annotated[int, msgspec.Meta(ge=0, le=3650)]
     grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=300)]

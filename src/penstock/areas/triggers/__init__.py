@@ -1,5 +1,15 @@
 """Triggers of actions, and endpoints and schedules of notebooks."""
 
+from penstock.areas.triggers.event_http import EventTriggerOperations
+from penstock.areas.triggers.event_matches import EventMatches
+from penstock.areas.triggers.event_runs import EventRuns
+from penstock.areas.triggers.event_triggers import EventTriggerService
+from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
+from penstock.areas.triggers.notebook_schedules import NotebookScheduleService
+from penstock.areas.triggers.routes import Routes
+from penstock.areas.triggers.schedule_http import NotebookScheduleOperations, ScheduleTriggerOperations
+from penstock.areas.triggers.schedule_runs import ScheduleRuns
+from penstock.areas.triggers.schedule_triggers import ScheduleTriggerService
 from penstock.areas.triggers.stored import (
     EVENT_TRIGGERS,
     NOTEBOOK_ENDPOINTS,
@@ -10,7 +20,16 @@ from penstock.areas.triggers.stored import (
     WEB_ROUTES,
     WEB_TRIGGERS,
 )
+from penstock.areas.triggers.timetable import Timetable
 from penstock.areas.triggers.uses import TriggerUses
+from penstock.areas.triggers.web_http import (
+    NotebookEndpointOperations,
+    WebRouteOperations,
+    WebTriggerOperations,
+)
+from penstock.areas.triggers.web_runs import WebRuns
+from penstock.areas.triggers.web_triggers import WebTriggerService
+from penstock.areas.triggers.worker import EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner
 from penstock.resource.area import Area
 from penstock.resource.ports import ScriptUses
 
@@ -26,6 +45,28 @@ AREA = Area(
         WEB_TRIGGERS,
     ),
     journals=(TICKS,),
-    services=(TriggerUses,),
+    services=(
+        EventMatches,
+        EventRuns,
+        EventTriggerService,
+        NotebookEndpointService,
+        NotebookScheduleService,
+        Routes,
+        ScheduleRuns,
+        ScheduleTriggerService,
+        Timetable,
+        TriggerUses,
+        WebRuns,
+        WebTriggerService,
+    ),
+    handlers=(
+        EventTriggerOperations,
+        NotebookEndpointOperations,
+        NotebookScheduleOperations,
+        ScheduleTriggerOperations,
+        WebRouteOperations,
+        WebTriggerOperations,
+    ),
+    workers=(EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner),
     provides=((ScriptUses, TriggerUses),),
 )
