@@ -77,6 +77,8 @@ async def test_a_form_becomes_a_map_and_headers() -> None:
     async with served() as web:
         await web.start(route("platform-http:/form", "setBody: {simple: '${body} ${header.name}'}"))
         assert (await web.ask("POST", "/form", data={"name": "Ann"})).text == "{name=Ann} Ann"
+        again = aiohttp.FormData([("name", "Ann"), ("name", "Bob")])
+        assert (await web.ask("POST", "/form", data=again)).text == "{name=[Ann, Bob]} [Ann, Bob]"
 
 
 async def test_bytes_stay_bytes() -> None:

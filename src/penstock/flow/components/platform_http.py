@@ -145,16 +145,24 @@ def _exchange(request: ServerRequest, content_type: str, intake: Intake) -> Exch
     take_in(request.parameters.items(), headers)
     headers["CamelHttpPath"] = request.web.path
     headers["CamelHttpMethod"] = request.web.method
-    headers["CamelHttpUrl"] = str(request.web.url.with_query(None))
-    headers["CamelHttpUri"] = url.raw_path
+    headers["CamelHttpUrl"] = str(request.web.url)
+    headers["CamelHttpUri"] = url.raw_path_qs
     if query:
         headers["CamelHttpQuery"] = headers["CamelHttpRawQuery"] = query
     exchange.body = body_of(request.body, content_type)
     if _media(content_type) == _FORM and isinstance(exchange.body, str):
         fields = parse_qsl(exchange.body, keep_blank_values=True)
         take_in(fields, headers)
-        exchange.body = dict(fields)
+        exchange.body = _map(fields)
     return exchange
+
+
+def _map(fields: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """The fields of a form; one that comes again is a list."""
+    values: dict[str, list[str]] = {}
+    for name, value in fields:
+        values.setdefault(name, []).append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}
 
 
 def _status(exchange: Exchange) -> int:
