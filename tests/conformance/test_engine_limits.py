@@ -3,11 +3,13 @@
 import asyncio
 import os
 from pathlib import Path
+from tempfile import mkdtemp
 from uuid import uuid4
 
 import pytest
 
 from penstock.engine.engine import Engine
+from penstock.engine.folders import runtime_folder
 from penstock.engine.isolation import Bubblewrap, find_isolation
 from penstock.engine.message import RunRequest
 from penstock.engine.usage import ProcessTable, disk_of
@@ -20,8 +22,10 @@ async def still_works(engine: Engine) -> bool:
 
 
 async def test_an_endless_loop_is_interrupted(kernels: Engine) -> None:
-    shown = await run(kernels, "print('begun')\nwhile True: pass", seconds=1.0)
-    assert shown.error == "the run took longer than 1 s"
+    shown = await run(
+        kernels, "import time\nprint('begun', flush=True); time.sleep(0.5)\nwhile True: pass", seconds=2.0
+    )
+    assert shown.error == "the run took longer than 2 s"
     assert shown.failure == "LimitReached"
     assert shown.text.startswith("begun\n")
     assert "KeyboardInterrupt" not in shown.text
@@ -166,6 +170,23 @@ async def test_without_bubblewrap_limits_hold_and_nothing_is_left_over(tmp_path:
         assert (await run(engine, leave)).error is None
         assert not [command for command in commands() if b"sleep\x006543" in command]
         assert any("bubblewrap is not used" in statement for statement in engine.isolation.statements)
+
+
+async def test_folders_of_an_engine_that_was_killed_go_with_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    short = Path(mkdtemp(prefix="k"))
+    monkeypatch.setenv("TMPDIR", str(short))
+    left = short / "penstock-kernels-left"
+    left.mkdir()
+    (left / "lock").touch()
+    with runtime_folder() as first, runtime_folder() as second:
+        assert not left.exists()
+        assert first.exists()
+        assert second.exists()
+    assert list(short.iterdir()) == []
+    short.rmdir()
 
 
 def test_bubblewrap_that_is_demanded_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

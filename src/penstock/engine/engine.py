@@ -1,7 +1,6 @@
 """The engine of one machine: runs documents and completes code, within limits."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from penstock.engine.document_run import DocumentRun
 from penstock.engine.documents.document import Document, Format
 from penstock.engine.documents.reading import format_of, read_document
 from penstock.engine.files import MadeFile, Seen, changed_files, look
+from penstock.engine.folders import runtime_folder
 from penstock.engine.isolation import Isolation
 from penstock.engine.kernel import Kernel
 from penstock.engine.kernel_set import KernelSet
@@ -25,7 +25,7 @@ from penstock.engine.message import CompleteRequest, Completion, Finished, Frame
 from penstock.engine.notebooks import Notebooks
 from penstock.engine.output import ERROR, TEXT, Output, error
 from penstock.engine.pool import KernelPool
-from penstock.engine.starter import KernelStarter, runtime_folder
+from penstock.engine.starter import KernelStarter
 from penstock.engine.usage import ProcessTable
 from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unavailable
 
@@ -177,8 +177,7 @@ class _Shown:
 async def open_engine(isolation: Isolation) -> AsyncIterator[Engine]:
     """An engine that keeps kernels ready, and ends all of them in the end."""
     async with AsyncExitStack() as stack:
-        parent = await asyncio.to_thread(runtime_folder)
-        stack.callback(shutil.rmtree, parent, ignore_errors=True)
+        parent = stack.enter_context(runtime_folder())
         cache = Path(isolation.settings.folder or stack.enter_context(TemporaryDirectory(prefix="penstock-engine-")))
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         starter = KernelStarter(isolation, parent, cache / "completion")

@@ -1,12 +1,21 @@
-"""The folders of a kernel: its sockets and its working folder."""
+"""The folders of kernels: for sockets, and to work in."""
 
+import fcntl
 import os
+import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from penstock.kernel.errors import Unavailable
+
 CONNECTION_FILE = "connection.json"
+_PREFIX = "penstock-kernels-"
+_LOCK = "lock"
+_LONGEST_PARENT = 48  # the path of a socket has to fit into 107 bytes
 
 
 class KernelFolders(msgspec.Struct, frozen=True):
@@ -43,3 +52,37 @@ def make_folders(parent: Path, name: str, uid: int, *, inside: bool) -> KernelFo
 def remove_folders(folders: KernelFolders) -> None:
     """Whatever the kernel left there. Links are removed, not followed."""
     shutil.rmtree(folders.work.parent, ignore_errors=True)
+
+
+@contextmanager
+def runtime_folder() -> Iterator[Path]:
+    """A folder for kernels' folders, gone in the end; those of engines that were killed go now. Raises Unavailable."""
+    parent = _parent()
+    _remove_leftovers(parent)
+    folder = parent / f"{_PREFIX}{secrets.token_hex(6)}"
+    folder.mkdir(mode=0o711)
+    with (folder / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parent() -> Path:
+    for path in (os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 - only we look in
+        if path and len(path) <= _LONGEST_PARENT and os.access(path, os.W_OK):
+            return Path(path)
+    raise Unavailable("there is no folder for kernels: set TMPDIR to one with a short path")
+
+
+def _remove_leftovers(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        try:
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            with (folder / _LOCK).open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # free: its engine has gone
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue

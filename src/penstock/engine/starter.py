@@ -26,7 +26,6 @@ _READY_SECONDS = 60.0
 _SOCKETS = ("shell", "iopub", "stdin", "control", "hb")
 _AT_ONCE = max(2, os.cpu_count() or 1)
 _SPARE = 1 << 20
-_LONGEST_PATH = 90  # of a socket
 # The first reads the builtins, which takes seconds without the cache.
 _WARM_UP = ("pri", "import os\nos.pat", "import json\njson.du", "import re\nre.comp", "'a'.upp", "[].app", "{}.it")
 
@@ -117,16 +116,6 @@ class KernelStarter:
 
 def _ignore(output: Output) -> None:
     """There is none."""
-
-
-def runtime_folder() -> Path:
-    """A new folder for kernels' folders, on a short path: those of sockets have to fit into 107 bytes."""
-    for parent in (os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 - only ours may look in
-        if parent and len(parent) < _LONGEST_PATH - 30 and os.access(parent, os.W_OK):
-            folder = Path(parent, f"penstock-{secrets.token_hex(6)}")
-            folder.mkdir(mode=0o711)
-            return folder
-    raise Unavailable("there is no folder for kernels: set TMPDIR to one with a short path")
 
 
 def _publish(filled: Path, cache: Path) -> None:

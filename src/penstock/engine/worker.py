@@ -26,7 +26,7 @@ from penstock.engine.message import (
     RunRequest,
     Started,
 )
-from penstock.kernel.errors import PenstockError
+from penstock.kernel.errors import Invalid, PenstockError
 from penstock.kernel.ids import new_id
 
 _log = structlog.get_logger(__name__)
@@ -100,7 +100,7 @@ class Worker:
             run.cancel()
 
     async def _info(self, _: Received) -> bytes:
-        names: Sequence[str] = ("run", "place", "about")
+        names: Sequence[str] = ("place", "about")
         return msgspec.json.encode(
             {
                 "type": "io.nats.micro.v1.info_response",
@@ -117,7 +117,12 @@ class Worker:
         )
 
     async def _answer_run(self, request: Received) -> None:
-        run = msgspec.msgpack.decode(request.data, type=RunRequest)
+        try:
+            run = msgspec.msgpack.decode(request.data, type=RunRequest)
+        except msgspec.MsgspecError as error:
+            _log.warning("request is not understood", reason=str(error))
+            await self._bus.notify(request.reply, headers=error_headers(Invalid.one("", "is no request for a run")))
+            return
         answer = _RunAnswer(self._bus, request.reply)
         task = asyncio.current_task()
         assert task is not None
