@@ -9,7 +9,7 @@ from penstock.flow.camel.translation import KEY, translate
 
 def test_a_variable_becomes_a_property_of_camel() -> None:
     translation = translate('- from: {uri: "timer:x", steps: [{setBody: {constant: "{{var:WHO.AM-I}}!"}}]}')
-    assert f'"{{{{{KEY}WHO.AM-I?nested=false}}}}!"' in translation.text
+    assert f'"{{{{{KEY}WHO.AM-I}}}}!"' in translation.text
     assert translation.variables == {"WHO.AM-I"}
 
 

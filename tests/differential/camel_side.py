@@ -103,9 +103,8 @@ async def _missing(cases: Sequence[Case], settings: CamelSettings) -> dict[str, 
 
 
 async def _routes(process: FlowProcess) -> list[_Route]:
-    async with asyncio.timeout(40):
-        while (page := await process.console.read("route", _Page)) is None:
-            await asyncio.sleep(0.2)
+    page = await process.console.read("route", _Page, seconds=60)
+    assert page is not None
     return page.route.routes
 
 

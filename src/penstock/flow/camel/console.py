@@ -86,11 +86,11 @@ class Console:
             return None
         return [Served(each.path, frozenset(each.verbs.split(",")) - {""}) for each in answer.server.endpoints]
 
-    async def read(self, page: str, kind: type[T]) -> T | None:
-        """A page of the console; None while nobody answers."""
+    async def read(self, page: str, kind: type[T], seconds: float = _SECONDS) -> T | None:
+        """A page of the console; None when nobody answers in time."""
         try:
             answer = await self._client.get(
-                f"{self._address}/{page}", headers={"Accept": "application/json"}, timeout=_SECONDS
+                f"{self._address}/{page}", headers={"Accept": "application/json"}, timeout=seconds
             )
             return msgspec.json.decode(answer.content, type=kind)
         except (httpx.HTTPError, msgspec.DecodeError):

@@ -124,13 +124,18 @@ class Launcher:
 async def _values(translations: Sequence[Translation], variables: Variables) -> tuple[dict[str, str], set[str]]:
     """Camel's properties for the variables and databases that the texts name, and the databases' drivers."""
     names = {name for translation in translations for name in translation.variables}
-    values = {f"{KEY}{name}": (await variables.get(name)).value for name in sorted(names)}
+    values = {f"{KEY}{name}": _plain((await variables.get(name)).value) for name in sorted(names)}
     drivers = set()
     for name in sorted({name for translation in translations for name in translation.data_sources}):
         source = data_source(name, (await variables.get(f"{VARIABLE}{name}")).value)
         values |= source.properties
         drivers.add(source.package)
     return values, drivers
+
+
+def _plain(value: str) -> str:
+    """A value in which braces are its own, and name no other property."""
+    return value.replace("{{", "\\{{").replace("}}", "\\}}")
 
 
 def _camel_properties(name: str, port: int, secret: str, server_port: int, grace: timedelta) -> dict[str, str]:

@@ -51,10 +51,7 @@ def translate(source: str) -> Translation:
     text = source
     for edit in sorted(edits, reverse=True):
         text = text[: edit.begin] + edit.text + text[edit.end :]
-    # Not nested: braces in a variable's value are its own.
-    return Translation(
-        _VARIABLE.sub(rf"\1{{{{{KEY}\2?nested=false}}}}", text), variables, data_sources, frozenset(prefixes)
-    )
+    return Translation(_VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, data_sources, frozenset(prefixes))
 
 
 def _mappings(root: Node | None) -> Iterator[MappingNode]:
