@@ -10,9 +10,10 @@ from penstock.flow.components.timer import Timer
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.eips.log import LogStep
 from penstock.flow.eips.to import To
+from penstock.flow.family import Family
 from penstock.flow.parser import parse_flow
 from penstock.flow.period import Period
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.problem import InvalidFlow, Unknown
 from penstock.kernel.cron import Cron
 from penstock.kernel.errors import Invalid
 
@@ -154,6 +155,55 @@ def test_the_error_is_of_the_one_family_and_has_the_lines() -> None:
     with pytest.raises(Invalid) as refused:
         parsed(steps("- setBodi: {}"))
     assert refused.value.errors[0].field == "line 4, column 9"
+
+
+@pytest.mark.parametrize(
+    ("source", "unknown"),
+    [
+        ("- from: {uri: 'kafka:a', steps: []}\n", Unknown(Family.COMPONENT, "kafka")),
+        (steps("- resequence: {}"), Unknown(Family.STEP, "resequence")),
+        (steps("- setBody: {groovy: 1 + 1}"), Unknown(Family.LANGUAGE, "groovy")),
+        (steps("- split: {xpath: //a, steps: []}"), Unknown(Family.LANGUAGE, "xpath")),
+        (steps("- marshal: {protobuf: {}}"), Unknown(Family.DATA_FORMAT, "protobuf")),
+        (steps("- split: {simple: '${body}', timeout: 5}"), Unknown(Family.OPTION, "timeout", "split")),
+        (
+            "- route: {routePolicy: a, from: {uri: 'timer:a', steps: []}}\n",
+            Unknown(Family.ROUTE_OPTION, "routePolicy", "route"),
+        ),
+        ("- beans: []\n", Unknown(Family.ROUTE_OPTION, "beans", "document")),
+        (steps("- log: '${bean:a}'"), Unknown(Family.FUNCTION, "bean:a")),
+        (steps("- filter: {simple: '${body} === 1', steps: []}"), Unknown(Family.OPERATOR, "===")),
+        (steps("- doTry: {doCatch: [{exception: [com.acme.Bad]}]}"), Unknown(Family.EXCEPTION, "com.acme.Bad")),
+        (steps("- delay: {constant: 1, disabled: perhaps}"), None),
+    ],
+)
+def test_a_problem_tells_what_is_not_known_here_from_what_is_wrong(source: str, unknown: Unknown | None) -> None:
+    with pytest.raises(InvalidFlow) as refused:
+        parsed(source)
+    found = [problem.unknown for problem in refused.value.problems]
+    assert (unknown in found) if unknown is not None else (len(found) >= 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (steps("- choice: {when: {simple: '${body}'}}"), "must be a list, each entry beginning with `- `"),
+        (steps("- choice: {when: [{steps: []}]}"), "choice: when: needs one expression"),
+        (steps("- loop: {simple: '${body} = 1', doWhile: true, steps: []}"), "operator '='"),
+        (steps("- python: {}"), "needs either `script` or `expression`"),
+        (steps("- python: 'a b'"), "line 1 of the code is not Python"),
+        (steps("- marshal: {}"), "needs one data format, in one of: csv, json"),
+        ("- errorHandler: {deadLetterChannel: {}}\n", "option 'deadLetterUri' is missing"),
+        ("- errorHandler: {deadLetterChannel: {deadLetterUri: 'timer:a'}}\n", "cannot be used in `to`"),
+        (
+            steps("- log: a") + "- onException: {exception: [java.lang.Exception]}\n",
+            "must stand before the first route",
+        ),
+        ("- route: {routeConfigurationId: a, from: {uri: 'timer:a', steps: []}}\n", "'a' is not in this document"),
+    ],
+)
+def test_steps_with_steps_and_what_holds_for_routes_are_checked(source: str, words: str) -> None:
+    assert words in " | ".join(text for _, text in problems(source))
 
 
 def test_two_routes_cannot_have_one_id() -> None:

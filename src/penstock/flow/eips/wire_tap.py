@@ -27,7 +27,6 @@ class WireTap(Step, frozen=True, kw_only=True):
     async def process(self, exchange: Exchange, flow: FlowContext) -> None:
         uri = await self.parameters.added_to(self.uri, exchange, flow)
         copy = exchange.copy()
-        copy.depth = 0  # the route that takes it counts it, as Camel does
         if not self.copy:
             copy.body, copy.headers = None, Headers()
         flow.spawn(copy, send_to(uri, copy, flow))

@@ -111,6 +111,8 @@ class _Reader:
 
     def take(self, tokens: Sequence[str]) -> str:
         """The token that stands here, with blanks around it; empty when none of them does."""
+        if not self._source[self._at - 1 : self._at].isspace():
+            return ""
         for token in tokens:
             end = self._at + len(token)
             if self._source.startswith(token, self._at) and self._source[end : end + 1].isspace():
