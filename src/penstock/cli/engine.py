@@ -48,7 +48,7 @@ def install(name: str, mirror: str | None, folder: Path | None) -> None:
         java = find_java(os.environ)
         click.echo(f"It runs on {java}.")
         if not make_archive(target, java):
-            click.echo("Flows will start slower than they could: Java made no archive of its classes.", err=True)
+            click.echo("This Java keeps no archive of classes: flows take a second longer to start.", err=True)
     except NoJava as error:
         click.echo(f"It cannot run yet: {error}.", err=True)
 
