@@ -250,7 +250,7 @@ async def test_a_text_without_documents_is_refused(service: ConfigurationService
 @pytest.mark.parametrize("text", ["[]", "text", "5"])
 async def test_a_document_that_is_no_object_is_refused(service: ConfigurationService, text: str) -> None:
     told = await problems(service, text)
-    assert told == {"documents[0]": "line 1: must be an object with apiVersion, kind, metadata and spec"}
+    assert told["documents[0]"].startswith("line 1: must be an object with apiVersion, kind, metadata and spec")
 
 
 async def test_two_documents_about_one_object_are_refused(service: ConfigurationService, lamps: LampKind) -> None:
