@@ -59,12 +59,14 @@ def _schema(schema: Mapping[str, Any]) -> str:
     return f"`{schema.get('format') or schema.get('type', 'any')}`"
 
 
-def settings_reference(server: str, agent: str) -> str:
-    """The commented defaults of both programs as they are."""
+def settings_reference(server: str, agent: str, engine: str) -> str:
+    """The commented defaults of the programs as they are."""
     return (
         f"{_NOTE}\n# Settings\n\n## Server\n\n```toml\n{server.strip()}\n```\n\n"
         "## Agent\n\nEach is set by an environment variable: PENSTOCK_AGENT_ and the name in capitals.\n\n"
-        f"```toml\n{agent.strip()}\n```\n"
+        f"```toml\n{agent.strip()}\n```\n\n"
+        "## Interactive engine\n\nEach is set by an environment variable: PENSTOCK_ENGINE_ and the name in capitals.\n\n"
+        f"```toml\n{engine.strip()}\n```\n"
     )
 
 

@@ -166,9 +166,11 @@ async def test_without_bubblewrap_limits_hold_and_nothing_is_left_over(tmp_path:
     async with running_engine(tmp_path, ISOLATION="limits") as engine:
         assert (await run(engine, "bytearray(400 << 20)")).error == "MemoryError"
         assert (await run(engine, "while True: pass", seconds=0.5)).failure == "LimitReached"
+        await run(engine, "n = 1", notebook="kept")
         leave = "import subprocess\nsubprocess.Popen(['sleep', '6543'], start_new_session=True)"
         assert (await run(engine, leave)).error is None
         assert not [command for command in commands() if b"sleep\x006543" in command]
+        assert (await run(engine, "n", notebook="kept")).value == 1  # the end of one kernel is not that of another
         assert any("bubblewrap is not used" in statement for statement in engine.isolation.statements)
 
 

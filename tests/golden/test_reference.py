@@ -26,7 +26,8 @@ async def test_the_page_of_configuration_kinds_is_current(application: Applicati
 
 def test_the_settings_page_is_current() -> None:
     server = (files("penstock.server") / "defaults.toml").read_text()
-    assert_kept(FOLDER / "settings.md", settings_reference(server, DEFAULTS))
+    engine = (files("penstock.engine") / "defaults.toml").read_text()
+    assert_kept(FOLDER / "settings.md", settings_reference(server, DEFAULTS, engine))
 
 
 def test_the_command_line_page_is_current() -> None:

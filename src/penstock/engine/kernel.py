@@ -20,6 +20,7 @@ from penstock.kernel.errors import PenstockError
 _log = structlog.get_logger(__name__)
 
 MARKER = "PENSTOCK_KERNEL"
+ENGINE_MARKER = "PENSTOCK_KERNEL_OF"
 _PATIENCE = 2.0  # seconds that interrupted code has to end
 _LAST_WORDS = 2000  # bytes
 

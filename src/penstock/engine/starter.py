@@ -15,7 +15,7 @@ import zmq.asyncio
 from penstock.engine.channels import Channels
 from penstock.engine.folders import CONNECTION_FILE, KernelFolders, make_folders
 from penstock.engine.isolation import KERNEL_MAIN, Isolation
-from penstock.engine.kernel import MARKER, Kernel, programs
+from penstock.engine.kernel import ENGINE_MARKER, MARKER, Kernel, programs
 from penstock.engine.languages import Language
 from penstock.engine.output import Output
 from penstock.flow.guard import Guard
@@ -46,7 +46,7 @@ class KernelStarter:
 
     def guard(self) -> Guard:
         """Ends kernels that outlive this process, where they have no namespace that does."""
-        return Guard(MARKER, self._marker)
+        return Guard(ENGINE_MARKER, self._marker)
 
     async def start(self, language: Language, *, warm: Path | None = None) -> Kernel:
         """A kernel that answers. warm: the cache that it is to fill. Raises KernelLost, Unavailable."""
@@ -97,11 +97,12 @@ class KernelStarter:
         }
         seen = str(folders.seen_sockets / CONNECTION_FILE)
         program = programs(language, isolation.python, str(KERNEL_MAIN), seen, msgspec.json.encode(limits).decode())
+        markers = {MARKER: new_short_id(), ENGINE_MARKER: self._marker}
         cache = warm or (self._cache if self._cache.exists() else None)
         try:
             process = await asyncio.create_subprocess_exec(
                 *isolation.command(folders, program, cache, warming=warm is not None),
-                env={**language.environment, **isolation.environment(folders, cache), MARKER: self._marker},
+                env={**language.environment, **isolation.environment(folders, cache), **markers},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -111,7 +112,7 @@ class KernelStarter:
             raise Unavailable(f"the kernel {language.name} cannot be started: {error}") from None
         near = {**connection, "ip": str(folders.sockets / "k")}
         channels = Channels(self._context, near, 2 * settings.output + _SPARE)
-        return Kernel(language, process, channels, folders, self._marker)
+        return Kernel(language, process, channels, folders, markers[MARKER])
 
 
 def _ignore(output: Output) -> None:
