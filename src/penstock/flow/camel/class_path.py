@@ -15,6 +15,7 @@ from penstock.kernel.errors import PenstockError
 from penstock.packages.index import PackageIndex
 
 _SECONDS = 180.0
+_QUIET_SECONDS = 60.0
 _KNOWN = "class-paths"
 
 
@@ -33,6 +34,7 @@ class ClassPaths:
         self._mirror = mirror
         self._environment = PackageIndex(environment=environment).variables
         self._turn = asyncio.Lock()
+        self._failures: dict[Path, tuple[float, str]] = {}
 
     async def of(self, installation: CamelInstallation, packages: Collection[str]) -> list[Path]:
         """The class path; fetches what is not there. Raises PackagesMissing."""
@@ -42,7 +44,7 @@ class ClassPaths:
         async with self._turn:  # one at a time: two would fetch the same files
             jars = _read(known)
             if jars is None:
-                jars = await self._fetch(installation, packages)
+                jars = await self._fetch_again(known, installation, packages)
                 known.parent.mkdir(parents=True, exist_ok=True)
                 known.write_bytes(msgspec.json.encode([str(jar) for jar in jars]))
         return [*installation.class_path, *jars]
@@ -50,6 +52,18 @@ class ClassPaths:
     def _known(self, installation: CamelInstallation, packages: Collection[str]) -> Path:
         key = "\n".join([installation.version, *sorted(packages)])
         return self._folder / _KNOWN / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
+
+    async def _fetch_again(self, known: Path, installation: CamelInstallation, packages: Collection[str]) -> list[Path]:
+        """Fetches, unless that has failed just now: flows are tried again more often than registries change."""
+        now = asyncio.get_running_loop().time()
+        at, problem = self._failures.get(known, (0.0, ""))
+        if problem and now - at < _QUIET_SECONDS:
+            raise PackagesMissing(problem)
+        try:
+            return await self._fetch(installation, packages)
+        except PackagesMissing as missing:
+            self._failures[known] = now, missing.detail
+            raise
 
     async def _fetch(self, installation: CamelInstallation, packages: Collection[str]) -> list[Path]:
         order = Order(sorted(packages), str(self._folder / "repository"), str(installation.repository), self._mirror)
