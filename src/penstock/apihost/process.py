@@ -19,7 +19,6 @@ Hide = Callable[[str], str]
 """Takes the secrets out of a text."""
 
 _RUNNER = "penstock.apihost.runner"
-_PASSED = ("LANG", "LC_ALL", "TZ", "TMPDIR", "PENSTOCK_AGENT_RUN")
 _START_SECONDS = 60.0
 _STOP_SECONDS = 4.0
 _LONGEST_LINE = 1000
@@ -116,7 +115,6 @@ async def _spawn(
     environment: Environment, arguments: list[str], variables: Mapping[str, str]
 ) -> asyncio.subprocess.Process:
     folder = environment.python.parent.parent
-    passed = {name: value for name, value in variables.items() if name in _PASSED}
     try:
         return await asyncio.create_subprocess_exec(
             str(environment.python),
@@ -124,7 +122,7 @@ async def _spawn(
             "-m",
             _RUNNER,
             *arguments,
-            env={**passed, "PATH": f"{folder / 'bin'}:{variables.get('PATH', os.defpath)}"},
+            env=environment.variables(variables),
             cwd=folder,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -3,10 +3,11 @@
 import asyncio
 import fcntl
 import hashlib
+import os
 import re
 import shutil
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ _VERSION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.+!_-]{0,62}[A-Za-z0-9])?", re.ASC
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[\w ,.-]*\])?[ \w.,<>=!~*+;'\"()-]*", re.ASCII)
 _WHOLE = "complete"
 _PLATFORM = "penstock-platform.pth"
+_PASSED = ("LANG", "LC_ALL", "TZ", "TMPDIR", "PENSTOCK_AGENT_RUN")
 _OVERRIDES = "overrides.txt"
 
 
@@ -61,6 +63,11 @@ class Environment:
     def programs(self) -> Path:
         """The folder with the programs that the package brings."""
         return self.python.parent
+
+    def variables(self, given: Mapping[str, str]) -> dict[str, str]:
+        """What a process of the package sees of `given`, the platform's environment: next to nothing."""
+        passed = {name: value for name, value in given.items() if name in _PASSED}
+        return {**passed, "PATH": f"{self.programs}:{given.get('PATH', os.defpath)}"}
 
 
 class Environments:

@@ -3,15 +3,28 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from penstock.kernel.errors import FieldError
 from penstock.protocol.capability import AgentCapability, Requirement
 from penstock.resource.ports import AgentDirectory, KnownAgent
 
+_MOST = 100
 Needs = frozenset[tuple[str, str]]
 """Requirements to be compared: identifiers without case, values exactly."""
 
 
 def needs_of(requirements: Iterable[Requirement]) -> Needs:
     return frozenset(((each.identifier or "").casefold(), each.value or "") for each in requirements)
+
+
+def requirement_errors(requirements: Sequence[Requirement], field: str = "Requirements") -> list[FieldError]:
+    """What is wrong with requirements as somebody gave them."""
+    if len(requirements) > _MOST:
+        return [FieldError(field, f"must be at most {_MOST}")]
+    return [
+        FieldError(f"{field}[{index}].Identifier", "is required")
+        for index, each in enumerate(requirements)
+        if not (each.identifier or "").strip()
+    ]
 
 
 def told(requirements: Sequence[Requirement]) -> str:

@@ -19,6 +19,7 @@ from penstock.kernel.wire import encode
 from penstock.protocol.capability import Requirement
 from penstock.protocol.status import EndpointStatusEnum2
 from penstock.resource.changes import Changes
+from penstock.resource.matching import requirement_errors
 from penstock.resource.ports import ApiCatalog, KnownApi
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
@@ -29,7 +30,6 @@ from penstock.store.write import Write
 _ROUTE = re.compile(r"(/[A-Za-z0-9~_-][A-Za-z0-9.~_-]*)+", re.ASCII)
 _LONGEST_ROUTE = 200
 _LONGEST = 64 * 1024
-_MOST_REQUIREMENTS = 100
 _TRIES = 10
 
 
@@ -223,11 +223,4 @@ def _errors(wanted: Wanted) -> list[FieldError]:
         )
     if len(wanted.configuration or "") > _LONGEST:
         errors.append(FieldError("JsonConfiguration", f"must have at most {_LONGEST} characters"))
-    if len(wanted.requirements) > _MOST_REQUIREMENTS:
-        errors.append(FieldError("Requirements", f"must be at most {_MOST_REQUIREMENTS}"))
-    errors += [
-        FieldError(f"Requirements[{index}].Identifier", "is required")
-        for index, each in enumerate(wanted.requirements)
-        if not (each.identifier or "").strip()
-    ]
-    return errors
+    return [*errors, *requirement_errors(wanted.requirements)]

@@ -22,6 +22,7 @@ from penstock.kernel.names import name_errors
 from penstock.kernel.wire import Map
 from penstock.protocol.capability import Requirement
 from penstock.resource.changes import Changes
+from penstock.resource.matching import requirement_errors
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets
@@ -31,7 +32,6 @@ from penstock.store.write import Write
 NAMES = Names("EventSourceType", "EventSourceVersion", "JsonConfiguration")
 _CADENCE = ("PollingFrequency", "CronExpression")
 _LONGEST = 64 * 1024
-_MOST_REQUIREMENTS = 100
 _TRIES = 10
 
 
@@ -256,14 +256,7 @@ def _errors(wanted: Wanted) -> list[FieldError]:
     errors += cadence_errors(wanted.frequency, wanted.cron, wanted.cadence)
     if len(wanted.configuration or "") > _LONGEST:
         errors.append(FieldError(wanted.names.configuration, f"must have at most {_LONGEST} characters"))
-    if len(wanted.requirements) > _MOST_REQUIREMENTS:
-        errors.append(FieldError("Requirements", f"must be at most {_MOST_REQUIREMENTS}"))
-    errors += [
-        FieldError(f"Requirements[{index}].Identifier", "is required")
-        for index, each in enumerate(wanted.requirements)
-        if not (each.identifier or "").strip()
-    ]
-    return errors
+    return [*errors, *requirement_errors(wanted.requirements)]
 
 
 def _check_untracked(instance: SourceInstance) -> None:

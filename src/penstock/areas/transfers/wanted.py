@@ -1,22 +1,21 @@
 """What is checked of a file transfer before it is stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from penstock.areas.transfers.model import MftIntegration2, MftStorage
 from penstock.kernel.cron import Cron, CronError
 from penstock.kernel.errors import FieldError
 from penstock.kernel.names import name_errors
-from penstock.protocol.capability import Requirement
 from penstock.rclone.arguments import read_arguments
 from penstock.rclone.filters import read_filters
 from penstock.rclone.transfer import TransferCommand
+from penstock.resource.matching import requirement_errors
 from penstock.resource.ports import CoreSystems
 
 _TAKEN = ("filetransfers", "history")  # addresses of lists
 _LONGEST_TEXT = 1024
 _LONGEST_ARGS = 16 * 1024
 _LONGEST_FILTERS = 64 * 1024
-_MOST_REQUIREMENTS = 100
 _MOST_VARIABLES = 200
 
 
@@ -47,7 +46,7 @@ async def errors_of(wanted: MftIntegration2, systems: CoreSystems) -> list[Field
         *errors,
         *_schedule_errors(wanted.schedule),
         *_text_errors(wanted),
-        *_requirement_errors(wanted.requirements or ()),
+        *requirement_errors(wanted.requirements or ()),
         *await _storage_errors("Source", wanted.source, systems),
         *await _storage_errors("Destination", wanted.destination, systems),
         *read_arguments(wanted.args or "")[1],
@@ -85,17 +84,6 @@ def _text_errors(wanted: MftIntegration2) -> list[FieldError]:
         for name, value in (wanted.variables or {}).items()
         if not isinstance(value, str | int | float | bool)
     ]
-
-
-def _requirement_errors(requirements: Sequence[Requirement]) -> list[FieldError]:
-    errors = [
-        FieldError(f"Requirements[{index}].Identifier", "is required")
-        for index, each in enumerate(requirements)
-        if not (each.identifier or "").strip()
-    ]
-    if len(requirements) > _MOST_REQUIREMENTS:
-        errors.append(FieldError("Requirements", f"must be at most {_MOST_REQUIREMENTS}"))
-    return errors
 
 
 async def _storage_errors(field: str, storage: MftStorage | None, systems: CoreSystems) -> list[FieldError]:

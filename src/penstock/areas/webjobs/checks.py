@@ -9,6 +9,7 @@ from penstock.kernel.cron import Cron, CronError
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
 from penstock.packages.environment import Package
+from penstock.resource.matching import requirement_errors
 
 _LONGEST_TEXT = 64 * 1024
 _MOST = 100
@@ -25,7 +26,7 @@ def check(job: WebJobEntity) -> None:
         *_command_errors(job),
         *_package_errors(job),
         *_cron_errors(job),
-        *_requirement_errors(job),
+        *requirement_errors(job.requirements or ()),
         *_environment_errors(job.environment_variables or {}),
     ]
     if errors:
@@ -68,17 +69,6 @@ def _cron_errors(job: WebJobEntity) -> list[FieldError]:
     if job.time_to_live is not None:
         return [FieldError("TimeToLive", "is not for web jobs with a CronExpression: their flow would stay")]
     return []
-
-
-def _requirement_errors(job: WebJobEntity) -> list[FieldError]:
-    requirements = job.requirements or []
-    if len(requirements) > _MOST:
-        return [FieldError("Requirements", f"must be at most {_MOST}")]
-    return [
-        FieldError(f"Requirements[{index}].Identifier", "is required")
-        for index, each in enumerate(requirements)
-        if not (each.identifier or "").strip()
-    ]
 
 
 def _environment_errors(variables: dict[str, Any]) -> list[FieldError]:

@@ -32,7 +32,6 @@ from penstock.packages.environment import Environment, Environments, Package
 _log = structlog.get_logger(__name__)
 _decoder = msgspec.msgpack.Decoder(FromHost)
 _HOST = "penstock.connectors.packaged.host"
-_PASSED = ("LANG", "LC_ALL", "TZ", "TMPDIR", "PENSTOCK_AGENT_RUN")
 _GRACE_SECONDS = 2.0
 _LONGEST_LINE = 1000
 
@@ -127,14 +126,13 @@ class _Running:
     @classmethod
     async def start(cls, environment: Environment, variables: Mapping[str, str]) -> "_Running":
         folder = environment.python.parent.parent
-        passed = {name: value for name, value in variables.items() if name in _PASSED}
         process = await asyncio.create_subprocess_exec(
             str(environment.python),
             "-I",
             "-m",
             _HOST,
             environment.package.name,
-            env={**passed, "PATH": f"{folder / 'bin'}:{variables.get('PATH', os.defpath)}"},
+            env=environment.variables(variables),
             cwd=folder,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
