@@ -29,7 +29,13 @@ from penstock.areas.triggers.web_http import (
 )
 from penstock.areas.triggers.web_runs import WebRuns
 from penstock.areas.triggers.web_triggers import WebTriggerService
-from penstock.areas.triggers.worker import EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner
+from penstock.areas.triggers.worker import (
+    EventMatching,
+    EventTriggerRunner,
+    ScheduleRepair,
+    ScheduleRunner,
+    WebRunsGoingOn,
+)
 from penstock.resource.area import Area
 from penstock.resource.ports import ScriptUses
 
@@ -67,6 +73,6 @@ AREA = Area(
         WebRouteOperations,
         WebTriggerOperations,
     ),
-    workers=(EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner),
+    workers=(EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner, WebRunsGoingOn),
     provides=((ScriptUses, TriggerUses),),
 )

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -65,7 +64,10 @@ class WebResult:
 
 
 class WebRuns:
-    """A caller that leaves, or waits too long, does not end the run."""
+    """A caller that waits too long does not end the run, which counts as in progress for as long as it goes on.
+
+    going_on: such runs, with what serves their route.
+    """
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class WebRuns:
         self._notebooks = notebooks
         self._policy = policy
         self._in_progress: Counter[UUID] = Counter()
+        self.going_on: asyncio.Queue[tuple[UUID, AcceptedRun]] = asyncio.Queue()
 
     async def served(self, route: str) -> Served:
         """Raises NotFound where nothing serves the route, or what does is disabled."""
@@ -94,13 +97,23 @@ class WebRuns:
 
     async def run(self, served: Served, request: WebRequest, preferred: str | None) -> WebResult:
         """Raises Invalid, RunFailed, Overdue, TooManyRequests, Unavailable."""
-        with self._turn(served.id):
+        if self._in_progress[served.id] >= self._policy.at_once:
+            raise TooManyRequests(f"{self._policy.at_once} runs of this route are in progress")
+        self._in_progress[served.id] += 1
+        goes_on: AcceptedRun | None = None
+        try:
             run = await self._started(served, request)
             try:
                 async with asyncio.timeout(self._policy.wait.total_seconds()):
                     answer = await run.answer(preferred)
             except TimeoutError:
+                goes_on = run
                 raise Overdue(f"the run {run.id} goes on; the history has its end") from None
+        finally:
+            if goes_on is None:
+                self._leave(served.id)
+            else:
+                self.going_on.put_nowait((served.id, goes_on))
         if answer.status_code == _SUCCEEDED:
             return WebResult(run.id, answer)
         # Who calls need not be one who may see the code.
@@ -130,14 +143,14 @@ class WebRuns:
             fields = {f"Parameters[{index}].ValueJson": each.name or "" for index, each in enumerate(values)}
             raise Invalid(FieldError(fields.get(e.field, ""), e.message) for e in invalid.errors) from None
 
-    @contextmanager
-    def _turn(self, id: UUID) -> Iterator[None]:
-        if self._in_progress[id] >= self._policy.at_once:
-            raise TooManyRequests(f"{self._policy.at_once} requests to this route are in progress")
-        self._in_progress[id] += 1
+    async def see_out(self, id: UUID, run: AcceptedRun) -> None:
+        """Lets another run take its place once this one has ended."""
         try:
-            yield
+            await run.answer()
         finally:
-            self._in_progress[id] -= 1
-            if not self._in_progress[id]:
-                del self._in_progress[id]
+            self._leave(id)
+
+    def _leave(self, id: UUID) -> None:
+        self._in_progress[id] -= 1
+        if not self._in_progress[id]:
+            del self._in_progress[id]

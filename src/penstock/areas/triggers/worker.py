@@ -1,10 +1,13 @@
 """Work beside the requests: events matched, what they trigger run, due schedules seen to."""
 
+import asyncio
+
 from penstock.areas.triggers.event_matches import EventMatches, triggered_consumer
 from penstock.areas.triggers.event_runs import EventRuns
 from penstock.areas.triggers.policy import TriggerPolicy
 from penstock.areas.triggers.schedule_runs import ScheduleRuns
 from penstock.areas.triggers.timetable import Timetable, due_schedules
+from penstock.areas.triggers.web_runs import WebRuns
 from penstock.bus.bus import Bus
 from penstock.bus.consumer import Consumer
 from penstock.bus.single_reader import SingleReader
@@ -68,3 +71,15 @@ class ScheduleRepair(Worker):
         while True:
             await self._clock.sleep_until(self._clock.now() + self._policy.repair)
             await self._runs.repair()
+
+
+class WebRunsGoingOn(Worker):
+    """Waits for the end of runs that no request waits for any longer."""
+
+    def __init__(self, runs: WebRuns) -> None:
+        self._runs = runs
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            while True:
+                group.create_task(self._runs.see_out(*await self._runs.going_on.get()), name="web run")
