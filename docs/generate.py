@@ -65,7 +65,8 @@ def settings_reference(server: str, agent: str, engine: str) -> str:
         f"{_NOTE}\n# Settings\n\n## Server\n\n```toml\n{server.strip()}\n```\n\n"
         "## Agent\n\nEach is set by an environment variable: PENSTOCK_AGENT_ and the name in capitals.\n\n"
         f"```toml\n{agent.strip()}\n```\n\n"
-        "## Interactive engine\n\nEach is set by an environment variable: PENSTOCK_ENGINE_ and the name in capitals.\n\n"
+        "## Interactive engine\n\n"
+        "Each is set by an environment variable: PENSTOCK_ENGINE_ and the name in capitals.\n\n"
         f"```toml\n{engine.strip()}\n```\n"
     )
 

@@ -14,7 +14,7 @@ from penstock.engine.completion import complete
 from penstock.engine.document_run import DocumentRun
 from penstock.engine.documents.document import Document, Format
 from penstock.engine.documents.reading import format_of, read_document
-from penstock.engine.files import MadeFile, Seen, changed_files, look
+from penstock.engine.files import MadeFile, Seen, changed_files, is_empty, look
 from penstock.engine.folders import runtime_folder
 from penstock.engine.isolation import Isolation
 from penstock.engine.kernel import Kernel
@@ -87,6 +87,7 @@ class Engine:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.pool.keep_filled(), name="kernels started ahead")
             group.create_task(self.notebooks.cull(), name="idle notebooks")
+            group.create_task(self.languages.keep_current(), name="installed kernels")
             group.create_task(self._warm_up(), name="cache of completion")
 
     async def _warm_up(self) -> None:
@@ -128,6 +129,8 @@ class Engine:
         await within(allowance, work, kernels, shown.budget, self._table)
 
     async def _send_files(self, kernel: Kernel, before: Seen, shown: "_Shown") -> None:
+        if is_empty(kernel.folders.work):
+            return
         try:
             files = await asyncio.to_thread(changed_files, kernel.folders.work, before, self._settings.files)
         except OSError as problem:

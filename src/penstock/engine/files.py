@@ -4,6 +4,7 @@ import mimetypes
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,13 @@ class MadeFile(msgspec.Struct, frozen=True, kw_only=True):
     media_type: str
     size: int
     content: bytes | None
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether there is nothing in it, which costs next to nothing to know."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return next(entries, None) is None
+    return True
 
 
 def look(folder: Path) -> Seen:

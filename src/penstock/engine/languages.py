@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -11,7 +10,7 @@ from penstock.engine.documents.kernels import canonical
 from penstock.kernel.errors import Invalid
 
 PYTHON = "python"
-_MAX_AGE = 15.0  # seconds
+_PAUSE = 15.0  # seconds
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -70,11 +69,10 @@ def _sharing(language: str) -> Sharing:
 
 
 class Languages:
-    """What is installed; looked for anew with each name that is not known yet."""
+    """What is installed; looked for anew with each name that is not known yet, and now and then by `keep_current`."""
 
     def __init__(self) -> None:
         self._known: Mapping[str, Language] = {}
-        self._looked_at = float("-inf")
 
     async def find(self, name: str) -> Language:
         """Raises Invalid, naming what there is, when the kernel is not installed."""
@@ -89,13 +87,18 @@ class Languages:
 
     async def names(self) -> Sequence[str]:
         """Everything that documents may call the installed kernels, as of a moment ago."""
-        if time.monotonic() - self._looked_at > _MAX_AGE:
+        if not self._known:
             await self._look()
         return sorted(self._known)
 
+    async def keep_current(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._look()
+            await asyncio.sleep(_PAUSE)
+
     async def _look(self) -> None:
         self._known = await asyncio.to_thread(installed)
-        self._looked_at = time.monotonic()
 
 
 def installed() -> Mapping[str, Language]:
