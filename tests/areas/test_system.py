@@ -72,7 +72,7 @@ async def test_the_policy_report_lists_every_operation_with_those_who_may_call_i
 
 async def test_the_policy_report_tells_the_rules_of_passwords_and_tokens(application: Application) -> None:
     report = (await application.reader.get("/debug/systeminfo/policyreport")).json()
-    assert "Access token lifetime: 15 minutes" in report
+    assert "Access token lifetime: 1440 minutes" in report
     assert "Refresh token lifetime: 14 days" in report
     assert "argon2id" in report
     assert "at most 1000" in report
