@@ -76,7 +76,7 @@ class Site:
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
-            await asyncio.wait_for(process.wait(), 20)
+            await asyncio.wait_for(process.wait(), 60)
 
 
 @asynccontextmanager
