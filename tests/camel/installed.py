@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from penstock.flow.camel.class_archive import make_archive
-from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.installer import install
 from penstock.flow.camel.java import NoJava, find_java
 from penstock.flow.camel.repository import FetchFailed
@@ -24,8 +23,8 @@ def engines() -> Path:
         try:
             java = find_java(os.environ)
             mirror = os.environ.get("PENSTOCK_AGENT_MAVEN_MIRROR", "")
-            assert make_archive(install(folder, mirror, lambda done, files, size: None), java)
+            installation = install(folder, mirror, lambda done, files, size: None)
+            make_archive(installation, java)  # not every Java can; then all starts take longer
         except (NoJava, FetchFailed) as error:
             pytest.skip(f"Camel cannot be had here: {error.detail}")
-    assert CamelInstallation.in_folder(folder).is_complete
     return folder
