@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 
 from penstock.flow.component import Component, Consumer, Producer
+from penstock.flow.dataformat import DataFormat
 from penstock.flow.element import Element
 from penstock.flow.extra_options import ExtraOptions
 from penstock.flow.family import FOLDERS, Family
-from penstock.flow.language import Language
+from penstock.flow.language import Language, Use
 from penstock.flow.option import Option, options_of
+from penstock.flow.parser import ENTRIES
 from penstock.flow.registry import Registry, registry
 from penstock.flow.step import Step
 
@@ -47,6 +49,32 @@ def _lines(elements: Registry) -> Iterator[str]:
             element = elements.find(family, name)
             assert element is not None
             yield from _element(element)
+    yield "## At the top of a document\n"
+    for entry in ENTRIES.values():
+        yield from _element(entry)
+    yield "## Parts of other elements\n"
+    for part in _parts(elements):
+        yield from _element(part)
+
+
+def _parts(elements: Registry) -> list[type[Element]]:
+    """What elements are made of that stands in no list of its own, in order of the names."""
+    found: dict[str, type[Element]] = {}
+    open_: list[type[Element]] = [*ENTRIES.values()]
+    open_ += [kind for family in FOLDERS for name in elements.names(family) if (kind := elements.find(family, name))]
+    while open_:
+        for option in options_of(open_.pop()):
+            kind = option.item or option.kind
+            if _is_part(kind) and kind.element not in found:
+                found[kind.element] = kind
+                open_.append(kind)
+    return [found[name] for name in sorted(found)]
+
+
+def _is_part(kind: Any) -> bool:
+    if not isinstance(kind, type) or not issubclass(kind, Element) or kind in ENTRIES.values():
+        return False
+    return not issubclass(kind, (Component, Step, Language, DataFormat))
 
 
 def _element(element: type[Element]) -> Iterator[str]:
@@ -70,16 +98,33 @@ def _heading(element: type[Element]) -> str:
 
 
 def _name(option: Option) -> str:
-    return {Producer: "uri`, `parameters", Language: "expression"}.get(option.kind, option.name)
+    if option.attribute == "endpoint":
+        return "uri`, `parameters"
+    if option.kind is DataFormat:
+        return "` or `".join(registry().names(Family.DATA_FORMAT))
+    return option.name
 
 
 def _values(option: Option) -> str:
     kind: Any = option.kind
     if option.item is Step:
         return "steps"
+    if option.item is not None and issubclass(option.item, Element):
+        return f"list of {option.item.element}"
+    if option.kind is Language:
+        return "condition" if option.use is Use.CONDITION else "expression"
+    if _is_part(kind):
+        return f"{kind.element}"
     if issubclass(kind, Enum):
         return ", ".join(str(member.value) for member in kind)
-    known = {bool: "true or false", int: "whole number", str: "text", Producer: "endpoint"}
+    known = {
+        bool: "true or false",
+        int: "whole number",
+        float: "number",
+        str: "text",
+        Producer: "endpoint",
+        Consumer: "endpoint",
+    }
     return known.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
 
 
@@ -91,6 +136,8 @@ def _default(option: Option) -> str:
         return ""
     if isinstance(default, bool):
         return str(default).lower()
+    if isinstance(default, tuple):
+        return ", ".join(str(each) for each in default)
     return str(default)
 
 
