@@ -90,15 +90,18 @@ class FileIntake:
     async def _found(self) -> Sequence[FoundFile]:
         rules = self._rules
         try:
-            found = await asyncio.to_thread(file_store.find, self._folder, rules.deepest, rules.wanted)
+            found = await asyncio.to_thread(self._complete)
         except OSError as error:
             raise FileOperationFailed(f"Cannot list files in {self._folder}: {error.strerror or error}") from None
-        if rules.done_name:
-            found = [file for file in found if self._done_file(file).is_file()]
         if rules.idempotent and rules.idempotent_key is None:
             found = [file for file in found if str(file.path) not in self._seen]
         found = rules.order.sorted(found)
         return found[: rules.most_per_poll] if rules.most_per_poll else found
+
+    def _complete(self) -> list[FoundFile]:
+        """The files that are wanted, and said to be complete."""
+        found = file_store.find(self._folder, self._rules.deepest, self._rules.wanted)
+        return [file for file in found if self._done_file(file).is_file()] if self._rules.done_name else found
 
     async def _is_ready(self, file: FoundFile) -> bool:
         settling = self._rules.settling
@@ -173,7 +176,7 @@ class FileIntake:
     async def _move(self, file: FoundFile, target: DynamicText) -> None:
         flow = self._intake.flow
         name = await target.evaluate_text(self._described(file), flow)
-        path = moved_path(self._folder, name, flow.surroundings.folders)
+        path = await asyncio.to_thread(moved_path, self._folder, name, flow.surroundings.folders)
         await asyncio.to_thread(file_store.move, file.path, path)
 
     def _described(self, file: FoundFile) -> Exchange:

@@ -154,7 +154,7 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
 
     async def send(self, exchange: Exchange, flow: FlowContext) -> None:
         folder = await self._folder(flow)
-        path = flow.surroundings.folders.within(folder, await self._name(exchange, flow))
+        path = await asyncio.to_thread(flow.surroundings.folders.within, folder, await self._name(exchange, flow))
         if exchange.body is None and not self.allow_null_body:
             raise FileOperationFailed(f"Cannot write null body to file: {path}")
         content = bytes_of(exchange.body, self.charset)
@@ -163,7 +163,7 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
         temporary = path.with_name(f"{self.temp_prefix}{path.name}") if self.temp_prefix else None
         await asyncio.to_thread(file_store.write, path, content, self.file_exist, temporary, self.auto_create)
         if self.done_file_name:
-            done = flow.surroundings.folders.within(folder, self._done_name(folder, path))
+            done = await asyncio.to_thread(flow.surroundings.folders.within, folder, self._done_name(folder, path))
             await asyncio.to_thread(file_store.write, done, b"", FileExist.OVERRIDE, None, False)
         exchange.headers["CamelFileNameProduced"] = str(path)
 
@@ -182,7 +182,8 @@ class File(Consumer, Producer, frozen=True, kw_only=True):
         return os.path.join(inside, os.path.basename(name))
 
     async def _folder(self, flow: FlowContext) -> Path:
-        return flow.surroundings.folders.check(await self.directory_name.resolve_public(flow.variables, _USE))
+        name = await self.directory_name.resolve_public(flow.variables, _USE)
+        return await asyncio.to_thread(flow.surroundings.folders.check, name)
 
 
 def _unescaped(text: str) -> str:

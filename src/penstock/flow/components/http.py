@@ -125,7 +125,7 @@ class Http(Producer, frozen=True, kw_only=True):
             answer = await flow.surroundings.http.request(
                 method,
                 url,
-                headers=await self._headers(exchange, flow),
+                headers=await self._headers(exchange, method, flow),
                 body=self._body(exchange, method),
                 timeout=self._patience(),
                 most=flow.surroundings.most,
@@ -143,13 +143,13 @@ class Http(Producer, frozen=True, kw_only=True):
         extra = [(name, await value.resolve(flow.variables)) for name, value in self.query]
         return HttpTarget(url, extra, self.http_method, self.bridge_endpoint)
 
-    async def _headers(self, exchange: Exchange, flow: FlowContext) -> dict[str, str]:
+    async def _headers(self, exchange: Exchange, method: HttpMethod, flow: FlowContext) -> dict[str, str]:
         sent: dict[str, str] = {}
         if not self.skip_request_headers:
             for name, values in outgoing(exchange.headers):
                 sent[name] = values[0] if len(values) == 1 else f"[{', '.join(values)}]"
         content_type = exchange.headers.get("Content-Type")
-        if content_type is not None:
+        if content_type is not None and self._sends_body(method):
             sent["Content-Type"] = text_of(content_type)
         if self.connection_close:
             sent["Connection"] = "close"
@@ -168,12 +168,16 @@ class Http(Producer, frozen=True, kw_only=True):
         return ""
 
     def _body(self, exchange: Exchange, method: HttpMethod) -> bytes:
-        asked = (self.get_with_body and method is HttpMethod.GET) or (
-            self.delete_with_body and method is HttpMethod.DELETE
-        )
-        if not has_body(method) and not asked:
+        if not self._sends_body(method):
             return b""
         return bytes_of(exchange.body, charset_of(text_of(exchange.headers.get("Content-Type"))))
+
+    def _sends_body(self, method: HttpMethod) -> bool:
+        return (
+            has_body(method)
+            or (self.get_with_body and method is HttpMethod.GET)
+            or (self.delete_with_body and method is HttpMethod.DELETE)
+        )
 
     def _patience(self) -> HttpPatience:
         def seconds(period: timedelta) -> float | None:
