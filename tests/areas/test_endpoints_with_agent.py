@@ -12,6 +12,7 @@ import httpx
 import psutil
 import pytest
 
+from tests.api_packages import FICKLE, fickle_wheel
 from tests.application import Application
 from tests.areas.hosting import (
     FAILED,
@@ -211,6 +212,24 @@ async def test_variables_and_secrets_reach_the_api_and_nothing_else(
     assert secret not in agent.log
     assert "made with ******" in agent.log
     assert secret not in found["Configuration"]
+
+
+async def test_the_next_version_of_a_package_takes_over(
+    shop: Application, caller: httpx.AsyncClient, place: Path, name: str
+) -> None:
+    fickle_wheel(place / "wheels", "5.0.0", FICKLE.replace('"1.0"', '"five"'))
+    fickle_wheel(place / "wheels", "5.0.1", FICKLE.replace('"1.0"', '"five"').replace('"path"', '"new"'))
+    await register(shop, "acme-fickle", "5.0.0")
+    endpoint = await make_endpoint(shop, name, "fickle", {"colour": "red"}, HOST, ApiVersion="five")
+    await becomes(shop, endpoint, READY)
+    assert "path" in (await caller.get(f"/{name}")).json()
+    await register(shop, "acme-fickle", "5.0.1")
+
+    async def taken_over() -> bool:
+        answer = await caller.get(f"/{name}")
+        return answer.status_code == 200 and "new" in answer.json()
+
+    assert await until(taken_over)
 
 
 async def test_a_removed_one_is_served_no_more(shop: Application, caller: httpx.AsyncClient, name: str) -> None:
