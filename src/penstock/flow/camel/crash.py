@@ -4,6 +4,7 @@ import re
 
 _HEAD = re.compile(r"Exception in thread \"[^\"]*\" ([\w.$]+)(?:: (.*))?")
 _CAUSE = re.compile(r"Caused by: ([\w.$]+)(?:: (.*))?")
+_PLACE = re.compile(r" \(source: file:[^)]*\)")  # of the agent's own copy, which tells people nothing
 _LONGEST = 400
 
 
@@ -34,7 +35,7 @@ class Crash:
 
     @property
     def reason(self) -> str:
-        message = self._message or self.exception
+        message = _PLACE.sub("", self._message) or self.exception
         if len(message) > _LONGEST:
             message = f"{message[:_LONGEST]}..."
         if not self._cause or self._cause in message:

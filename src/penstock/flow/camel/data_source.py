@@ -33,10 +33,11 @@ _DRIVERS: Mapping[str, _Driver] = MappingProxyType(
 
 
 class DataSource(msgspec.Struct, frozen=True):
-    """package: what the flow needs on its class path. properties: Camel's, which hold the password."""
+    """package: what the flow needs on its class path. properties: Camel's, which hold the password, too."""
 
     package: str
     properties: dict[str, str]
+    password: str
 
 
 def data_source(name: str, address: str) -> DataSource:
@@ -56,7 +57,7 @@ def data_source(name: str, address: str) -> DataSource:
         properties[f"{bean}.user"] = url.username
     if url.password:
         properties[f"{bean}.password"] = url.password
-    return DataSource(driver.package, properties)
+    return DataSource(driver.package, properties, str(url.password or ""))
 
 
 def _jdbc(driver: _Driver, url: URL) -> str:

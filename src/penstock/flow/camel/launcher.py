@@ -128,7 +128,9 @@ async def _values(translations: Sequence[Translation], variables: Variables) -> 
     drivers = set()
     for name in sorted({name for translation in translations for name in translation.data_sources}):
         source = data_source(name, (await variables.get(f"{VARIABLE}{name}")).value)
-        values |= source.properties
+        if source.password:
+            variables.keep_secret(source.password)
+        values |= {key: _plain(value) for key, value in source.properties.items()}
         drivers.add(source.package)
     return values, drivers
 
