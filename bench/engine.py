@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import psutil
 from jupyter_client.manager import AsyncKernelManager
+from penstock.server.log import set_up_logs
 from tests.application import running_application
 
 from penstock.engine.engine import Engine, open_engine
@@ -26,6 +27,7 @@ _CODE = "total = sum(range(1000))\ntotal"
 
 
 async def run() -> list[tuple[str, str]]:
+    set_up_logs("console", "error")
     bare_fresh, bare_warm = await _bare()
     rows = [("bare client, new kernel, p50", _ms(bare_fresh)), ("bare client, warm kernel, p50", _ms(bare_warm))]
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 _SILENCE_SECONDS = 15.0
 _COMPLETE_SECONDS = 20.0
 _QUIET_SECONDS = 0.3
-_TRIES = 3
+_TRIES = 6
 _PLACE_SECONDS = 5.0
 _PAUSE = 0.5
 

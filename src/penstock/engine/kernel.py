@@ -23,6 +23,7 @@ MARKER = "PENSTOCK_KERNEL"
 ENGINE_MARKER = "PENSTOCK_KERNEL_OF"
 _PATIENCE = 2.0  # seconds that interrupted code has to end
 _LAST_WORDS = 2000  # bytes
+_LAST_WORDS_SECONDS = 0.5
 
 Emit = Callable[[Output], None]
 
@@ -131,9 +132,11 @@ class Kernel:
     async def close(self) -> None:
         """Ends the kernel and everything that it started, and removes its folders."""
         self._kill()
-        await asyncio.wait(self._tasks)
+        await asyncio.wait([self._tasks[1]])
         await self._channels.close()
         await asyncio.to_thread(self._clean)
+        self._tasks[0].cancel()
+        await asyncio.wait([self._tasks[0]])
 
     async def _execute(self, request: Message, listen: Callable[[str, Message], None], idle: asyncio.Event) -> Message:
         ended = asyncio.ensure_future(idle.wait())
@@ -171,7 +174,7 @@ class Kernel:
 
     async def _wait(self) -> None:
         code = await self._process.wait()
-        await self._tasks[0]
+        await asyncio.wait([self._tasks[0]], timeout=_LAST_WORDS_SECONDS)  # others may hold its standard error
         self._channels.fail(_ending(code))
         if not self.folders.inside:
             with suppress(ProcessLookupError):
