@@ -12,13 +12,13 @@ from uuid import uuid4
 import httpx
 import psutil
 from jupyter_client.manager import AsyncKernelManager
-from penstock.server.log import set_up_logs
 from tests.application import running_application
 
 from penstock.engine.engine import Engine, open_engine
 from penstock.engine.isolation import find_isolation
 from penstock.engine.message import CompleteRequest, Completion, RunRequest
 from penstock.engine.settings import engine_settings
+from penstock.server.log import set_up_logs
 
 TITLE = "Interactive engine: code to result"
 _RUNS = 10
