@@ -224,3 +224,18 @@ async def test_endpoints_are_found_by_their_notebook_and_by_their_id(application
     assert (in_use.status_code, "notebook endpoint" in in_use.text) == (409, True)
     assert (await application.operator.delete(f"{ENDPOINTS}/{endpoint['Id']}")).status_code == 200
     assert (await application.reader.get(f"{ENDPOINTS}/{endpoint['NotebookId']}")).json() == []
+
+
+async def test_everything_that_runs_scripts_is_in_one_list(application: Application) -> None:
+    trigger, endpoint = await make_trigger(application, Name=new_name()), await make_endpoint(application)
+    listed = {each["Id"]: each for each in (await application.reader.get("/automation/triggers")).json()}
+    assert listed[trigger["Id"]] == {
+        "Id": trigger["Id"],
+        "Name": trigger["Name"],
+        "Kind": "web",
+        "When": f"{address(trigger)} (open)",
+        "ScriptId": trigger["ActionId"],
+        "ScriptName": trigger["ActionName"],
+        "IsEnabled": True,
+    }
+    assert listed[endpoint["Id"]]["Kind"] == "notebook-endpoint"

@@ -221,6 +221,20 @@ LISTINGS = (
         of="webjob",
     ),
     Listing(
+        "triggers",
+        ("trigger",),
+        "/automation/triggers",
+        (
+            Column("NAME", "Name"),
+            Column("KIND", "Kind"),
+            Column("WHEN", "When"),
+            Column("RUNS", lambda row: row["ScriptName"] or row["ScriptId"]),
+            Column("ENABLED", "IsEnabled"),
+            Column("ID", "Id"),
+        ),
+        keys=("Name", "Id"),
+    ),
+    Listing(
         "integrationservices",
         ("integrationservice",),
         "/integrations/services",

@@ -6,6 +6,8 @@ from penstock.areas.triggers.event_runs import EventRuns
 from penstock.areas.triggers.event_triggers import EventTriggerService
 from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
 from penstock.areas.triggers.notebook_schedules import NotebookScheduleService
+from penstock.areas.triggers.overview import TriggerList
+from penstock.areas.triggers.overview_http import TriggerOverviewOperations
 from penstock.areas.triggers.routes import Routes
 from penstock.areas.triggers.schedule_http import NotebookScheduleOperations, ScheduleTriggerOperations
 from penstock.areas.triggers.schedule_runs import ScheduleRuns
@@ -61,6 +63,7 @@ AREA = Area(
         ScheduleRuns,
         ScheduleTriggerService,
         Timetable,
+        TriggerList,
         TriggerUses,
         WebRuns,
         WebTriggerService,
@@ -70,6 +73,7 @@ AREA = Area(
         NotebookEndpointOperations,
         NotebookScheduleOperations,
         ScheduleTriggerOperations,
+        TriggerOverviewOperations,
         WebRouteOperations,
         WebTriggerOperations,
     ),

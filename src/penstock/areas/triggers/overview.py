@@ -1,0 +1,105 @@
+"""Everything that runs actions and notebooks by itself, in one list."""
+
+from operator import attrgetter
+from uuid import UUID
+
+from penstock.areas.triggers.event_triggers import EventTriggerService
+from penstock.areas.triggers.model import EventTrigger, NotebookEndpoint, NotebookSchedule, ScheduleTrigger, WebTrigger
+from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
+from penstock.areas.triggers.stored import NOTEBOOK_SCHEDULES, SCHEDULE_TRIGGERS
+from penstock.areas.triggers.web_triggers import WebTriggerService
+from penstock.kernel.wire import Wire
+from penstock.store.store import Store, decode
+
+_ALL = 2**31 - 1
+
+
+class TriggerOverview(Wire):
+    """A trigger of an action, or an endpoint or schedule of a notebook.
+
+    Kind: event, schedule, web, notebook-endpoint or notebook-schedule. When: what makes it run, in words. ScriptName:
+    the action's name; null for notebooks.
+    """
+
+    id: UUID
+    name: str | None
+    kind: str
+    when: str
+    script_id: UUID
+    script_name: str | None
+    is_enabled: bool
+
+
+class TriggerList:
+    """Reads all kinds."""
+
+    def __init__(
+        self, store: Store, events: EventTriggerService, web: WebTriggerService, endpoints: NotebookEndpointService
+    ) -> None:
+        self._store = store
+        self._events = events
+        self._web = web
+        self._endpoints = endpoints
+
+    async def all(self) -> list[TriggerOverview]:
+        """Newest first."""
+        triggers = await self._store.list(SCHEDULE_TRIGGERS, limit=_ALL)
+        schedules = await self._store.list(NOTEBOOK_SCHEDULES, limit=_ALL)
+        found = [
+            *[_event(each) for each in await self._events.all()],
+            *[_schedule(decode(document.body, ScheduleTrigger)) for document in triggers],
+            *[_web(each) for each in await self._web.all()],
+            *[_endpoint(each) for each in await self._endpoints.all()],
+            *[_notebook_schedule(decode(document.body, NotebookSchedule)) for document in schedules],
+        ]
+        return sorted(found, key=attrgetter("id"), reverse=True)
+
+
+def _event(trigger: EventTrigger) -> TriggerOverview:
+    parts = (("type", trigger.event_type), ("source", trigger.event_source), ("version", trigger.version))
+    asked = [f"{name} {value}" for name, value in parts if value and value != "*"]
+    return _of_action(trigger, "event", ", ".join(asked) or "every event")
+
+
+def _schedule(trigger: ScheduleTrigger) -> TriggerOverview:
+    return _of_action(trigger, "schedule", _due(trigger))
+
+
+def _web(trigger: WebTrigger) -> TriggerOverview:
+    return _of_action(trigger, "web", f"/web/{trigger.route} ({trigger.trigger_type})")
+
+
+def _endpoint(endpoint: NotebookEndpoint) -> TriggerOverview:
+    return _of_notebook(endpoint, "notebook-endpoint", f"/web/{endpoint.route}")
+
+
+def _notebook_schedule(schedule: NotebookSchedule) -> TriggerOverview:
+    return _of_notebook(schedule, "notebook-schedule", _due(schedule))
+
+
+def _due(schedule: ScheduleTrigger | NotebookSchedule) -> str:
+    return schedule.cron_expression or f"every {schedule.frequency}"
+
+
+def _of_action(trigger: EventTrigger | ScheduleTrigger | WebTrigger, kind: str, when: str) -> TriggerOverview:
+    return TriggerOverview(
+        id=trigger.key,
+        name=trigger.name,
+        kind=kind,
+        when=when,
+        script_id=trigger.action_id,
+        script_name=trigger.action_name,
+        is_enabled=trigger.is_enabled,
+    )
+
+
+def _of_notebook(entity: NotebookEndpoint | NotebookSchedule, kind: str, when: str) -> TriggerOverview:
+    return TriggerOverview(
+        id=entity.key,
+        name=entity.name,
+        kind=kind,
+        when=when,
+        script_id=entity.notebook_id,
+        script_name=None,
+        is_enabled=True,
+    )
