@@ -126,6 +126,22 @@ async def test_a_part_that_fails_lets_the_split_fail_at_once_or_at_the_end(stops
     assert await ended(timer(ONCE, caught)) == ([*seen, "caught"], 0)
 
 
+@pytest.mark.parametrize("branches", [f"{THROW}, log: last", f"log: last, {THROW}"])
+async def test_an_error_that_was_handled_in_a_branch_of_a_multicast_ends_the_exchange(branches: str) -> None:
+    source = on_exception("java.lang.Exception", "handled: {constant: 'true'}, ", "log: handled")
+    lines, failed = await ended(source + timer(ONCE, f"multicast: {{steps: [{branches}]}}", "log: never"))
+    assert (sorted(lines), failed) == (["handled", "last"], 0)
+
+
+async def test_finally_sees_the_error_that_goes_on() -> None:
+    again = "throwException: {exceptionType: java.io.IOException, message: from catch}"
+    attempt = (
+        f"doTry: {{steps: [{THROW}], doCatch: [{{exception: [java.lang.Exception], steps: [{again}]}}], "
+        "doFinally: {steps: [log: '${exception.message}']}}"
+    )
+    assert await ended(timer(ONCE, attempt)) == (["from catch"], 1)
+
+
 async def test_an_error_in_the_steps_of_on_exception_takes_its_place() -> None:
     again = "throwException: {exceptionType: java.io.IOException, message: worse}"
     source = on_exception("java.lang.IllegalArgumentException", "handled: {constant: 'true'}, ", again)

@@ -120,7 +120,7 @@ class ErrorHandling:
             if attempts > 1:
                 self._log_exhausted(policy, attempts, error, exchange, flow)
             raise error
-        exchange.stopped = not goes_on
+        exchange.stopped = exchange.handled = not goes_on
 
     async def _follow(self, rule: OnException, exchange: "Exchange", flow: "FlowContext") -> None:
         """Takes the exchange through the rule's steps, whose errors nothing handles."""

@@ -18,7 +18,8 @@ class Exchange:
     route: the id of the route that it is in, came_from: of the first one.
     in_out: whether whoever made it waits for what becomes of the message.
     properties: live as long as the exchange; headers are the message's. variables: likewise, by name.
-    stopped: it takes no further step. error: what it failed with, once it has ended.
+    stopped: it takes no further step. handled: because an error was handled.
+    error: what it failed with, once it has ended.
     handling: how errors of its steps are handled now; None when whoever calls the steps does that.
     exhausted: the error for which handling has done all it could.
     depth: how many routes it is in, one within the other.
@@ -33,6 +34,7 @@ class Exchange:
         "due",
         "error",
         "exhausted",
+        "handled",
         "handling",
         "headers",
         "id",
@@ -54,7 +56,7 @@ class Exchange:
         self.headers = Headers()
         self.properties: dict[str, object] = {}
         self.variables: dict[str, object] = {}
-        self.stopped = False
+        self.stopped = self.handled = False
         self.error: BaseException | None = None
         self.handling: ErrorHandling | None = None
         self.exhausted: BaseException | None = None

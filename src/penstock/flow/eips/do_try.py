@@ -32,7 +32,8 @@ class DoTry(Step, frozen=True, kw_only=True):
         handling, exchange.handling = exchange.handling, None
         try:
             await self._try(exchange, flow)
-        except Exception:
+        except Exception as error:
+            exchange.properties[CAUGHT] = error
             await self._finish(exchange, flow)
             raise
         else:

@@ -14,6 +14,8 @@ from penstock.flow.step import Step
 class Multicast(Step, frozen=True, kw_only=True):
     """Gives each of its steps a copy of the message; the message of the last one goes on.
 
+    An error that was handled in one of them ends the exchange, as does a `stop` in the last one.
+
     Sets the properties CamelMulticastIndex, from 0, and CamelMulticastComplete of each copy.
     """
 
@@ -37,6 +39,8 @@ class Multicast(Step, frozen=True, kw_only=True):
             if last is not None:
                 exchange.take(last.message())
                 exchange.properties |= last.properties
+                exchange.handled = any(part.exchange.handled for part in parts)
+                exchange.stopped = last.stopped or exchange.handled
 
     def _parts(self, exchange: Exchange) -> Iterator[Part]:
         for index, step in enumerate(self.steps):
