@@ -26,6 +26,15 @@ RUNNING, ERROR, UNKNOWN = (
 )
 
 
+HEARING = """
+- from:
+    uri: nats:orders
+    parameters: {servers: "{{var:nats}}", maxReconnectAttempts: 1, reconnectTimeWait: 10}
+    steps:
+      - log: "${body}"
+"""
+
+
 @pytest.fixture
 async def servers(nats_server: NatsServer) -> AsyncIterator[Servers]:
     async with running_servers(nats_server) as servers:
@@ -214,10 +223,13 @@ async def test_a_flow_that_crashes_says_why_and_is_started_again(servers: Server
     assert any("crashed (1 of 5)" in line.message and line.level == "ERROR" for line in servers.of_agent.lines)
 
 
-HEARING = """
-- from:
-    uri: nats:orders
-    parameters: {servers: "{{var:nats}}", maxReconnectAttempts: 1, reconnectTimeWait: 10}
-    steps:
-      - log: "${body}"
-"""
+async def test_a_flow_that_is_to_be_stopped_is_stopped_whatever_it_lacks(servers: Servers, tmp_path: Path) -> None:
+    servers.put("job", timer("to: 'kafka:orders'"))
+    async with running_agent(servers, tmp_path / "agent"):
+        await status_is(servers, "job", ERROR)
+        servers.request("job", started=False)
+        await servers.tell("job")
+        await status_is(servers, "job", IntegrationFlowStatusEnum.STOPPED)
+        state = servers.of_agent.status("job")
+        assert state is not None
+        assert state.message is None

@@ -218,8 +218,8 @@ class FlowKeeper:
         return min(max(item.since, self._registered), self._clock.now())
 
     def _resting(self, item: WorkItem, reading: Reading, problem: str | None = None) -> HeldFlow:
-        """The flow stopped, or held up by a problem."""
-        problem = problem or reading.problem
+        """The flow stopped, or held up by a problem, which nobody minds while it is to be stopped."""
+        problem = (problem or reading.problem) if _is_wanted(item) else None
         status = IntegrationFlowStatusEnum.STOPPED if problem is None else IntegrationFlowStatusEnum.ERROR
         engine = self._engines.version(reading.engine) if reading.definition is not None else None
         return held(item, status, problem, engine, reading.folder)
