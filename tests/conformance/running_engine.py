@@ -13,6 +13,7 @@ from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import Clock, SystemClock
 from penstock.kernel.errors import NotFound
+from penstock.packages.environment import Environments
 from tests.unit.flow_listener import RememberingListener
 
 EVERY_SECOND = "* * * * * ?"
@@ -71,6 +72,7 @@ async def running_engine(
     reach: Reach | None = None,
     variables: Mapping[str, Variable] | None = None,
     grace: timedelta = timedelta(),
+    environments: Environments | None = None,
 ) -> AsyncIterator[RunningEngine]:
     async def found(name: str) -> Variable:
         known = (variables or {}).get(name)
@@ -78,7 +80,7 @@ async def running_engine(
 
     told = listener or RememberingListener()
     marker = f"test-{os.urandom(8).hex()}"
-    settings = EngineSettings(agent_run=marker, patience=patience, grace=grace)
+    settings = EngineSettings(agent_run=marker, patience=patience, grace=grace, environments=environments)
     async with (
         FlowSurroundings(reach or Reach()) as surroundings,
         FlowEngine(clock or SystemClock(), zone, told, found, settings, surroundings) as engine,

@@ -1,13 +1,21 @@
 """The python step: real processes, which end with their flow."""
 
 import asyncio
+import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from penstock.flow.definition import FlowDefinition
 from penstock.flow.orphans import marked
+from penstock.flow.parser import parse_flow
+from penstock.kernel.errors import PenstockError
+from penstock.packages.environment import Environments
+from penstock.packages.index import PackageIndex
 from tests.conformance.running_engine import RunningEngine, eventually, running_engine
 from tests.conformance.timed_flows import NO_GRACE, timer
+from tests.wheel import wheel
 
 ONCE = "delay=0&repeatCount=1"
 
@@ -94,3 +102,32 @@ async def test_code_sees_nothing_of_the_agents_environment(monkeypatch: pytest.M
     monkeypatch.setenv("PENSTOCK_TOKEN", "secret")
     step = 'python: {expression: \'"PENSTOCK_TOKEN" in __import__("os").environ\'}'
     assert await logged(step, "log: '${body}'") == ["false"]
+
+
+def with_packages(*packages: str) -> FlowDefinition:
+    source = timer(ONCE, "python: {expression: '__import__(\"acme_text\").GREETING'}", "log: '${body}'")
+    return msgspec.structs.replace(parse_flow("code", "1", source), packages=packages)
+
+
+def environments(folder: Path) -> Environments:
+    wheel(folder / "wheels", "acme-text", "1.0.0", {"acme_text/__init__.py": "GREETING = 'hello'\n"}, "")
+    return Environments(folder / "made", PackageIndex("none", str(folder / "wheels"), os.environ), platform=False)
+
+
+async def test_code_finds_the_packages_that_its_flow_asks_for(tmp_path: Path) -> None:
+    async with running_engine(environments=environments(tmp_path)) as running:
+        await running.engine.start(with_packages("acme-text>=1", "org.apache.camel:camel-ftp:4.18.0"))
+        await running.settled("code")
+    assert running.listener.messages == ["hello"]
+
+
+@pytest.mark.parametrize(
+    ("package", "words"), [("acme-absent", "acme-absent"), ("--index-url=x", "is not a requirement like 'pandas>=2'")]
+)
+async def test_a_package_that_cannot_be_had_keeps_the_flow_from_starting(
+    package: str, words: str, tmp_path: Path
+) -> None:
+    async with running_engine(environments=environments(tmp_path)) as running:
+        with pytest.raises(PenstockError, match=words):
+            await running.engine.start(with_packages(package))
+        assert running.engine.names() == []
