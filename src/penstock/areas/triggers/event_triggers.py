@@ -14,7 +14,7 @@ from penstock.bus.streams import Streams
 from penstock.connectors.json_path import JsonPath
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.errors import FieldError, Invalid, NotFound
 from penstock.protocol.cloudevent import text_problem
 from penstock.protocol.event_streams import EVENTS
 from penstock.resource.changes import Changes
@@ -103,8 +103,12 @@ class EventTriggerService:
         return StoredEventTrigger(**{**given, "id": id, "action_name": action.name, "trigger_type": TYPE})
 
     async def _from_now(self, trigger: StoredEventTrigger) -> StoredEventTrigger:
-        newest = (await self._streams.info(EVENTS)).state.last_seq
-        return msgspec.structs.replace(trigger, after=newest, since=self._clock.now())
+        now = self._clock.now()
+        try:
+            newest = (await self._streams.info(EVENTS)).state.last_seq
+        except NotFound:  # no event has been accepted yet
+            newest = 0
+        return msgspec.structs.replace(trigger, after=newest, since=now)
 
 
 def _as_before(trigger: StoredEventTrigger, before: StoredEventTrigger) -> StoredEventTrigger:
