@@ -220,7 +220,7 @@ async def test_an_agent_gets_the_files_of_its_flows_piece_by_piece_and_no_others
     await saved(application, flow_of(name, IntegrationFiles=[{"FileName": "big.txt", "FileContent": content}]))
     [file] = (await link.work(name))[name].files
     assert (file.name, file.size) == ("big.txt", len(content))
-    pieces = []
+    pieces: list[bytes] = []
     while (piece := (await link.ask(subjects.FILES, _query(file.sha256, len(pieces)), FileAnswer)).content) is not None:
         pieces.append(piece)
     assert b"".join(pieces).decode() == content

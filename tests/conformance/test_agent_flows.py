@@ -9,7 +9,7 @@ import msgspec
 import psutil
 import pytest
 
-from penstock.protocol.report import IntegrationFlowStatusEnum
+from penstock.protocol.report import IntegrationFlowStatusEnum, LogLine
 from penstock.protocol.status import IntegrationStatus
 from penstock.protocol.work import FlowFile, VariableValue, WorkItem
 from tests.conformance.agent_process import running_agent
@@ -159,7 +159,7 @@ async def test_a_flow_that_floods_its_log_is_bounded_and_says_how_much_was_dropp
     assert not [line for line in _lines(servers, "quiet") if "dropped" in line.message]
 
 
-def _lines(servers: Servers, flow: str) -> list[object]:
+def _lines(servers: Servers, flow: str) -> list[LogLine]:
     return [line for line in servers.of_agent.lines if line.flow == flow] if servers.credentials else []
 
 
