@@ -61,6 +61,9 @@ class _Listener:
     async def run_finished(self, run: CommandRun) -> None:
         self.failed += run.error is not None
 
+    def flow_failed(self, flow: str, version: str, reason: str) -> None:
+        pass
+
     def log(self, entry: LogEntry) -> None:
         pass
 

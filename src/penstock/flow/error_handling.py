@@ -52,21 +52,15 @@ class ErrorHandling:
         """
         attempt, pause = 0, timedelta()
         while True:
-            exchange.properties[CAUGHT] = error
-            exchange.properties["CamelFailureRouteId"] = exchange.route
-            rule = await self._rule(error, exchange, flow)
-            policy = self._policy(rule)
+            rule, policy = await self._look_at(error, exchange, flow)
             attempt += 1
             if message is None or not policy.allows(attempt):
                 break
-            pause = policy.pause(pause)
             self._log_try(policy, attempt, error, exchange, flow)
+            pause = policy.pause(pause)
             await asyncio.sleep(pause.total_seconds())
             exchange.take(message)
-            exchange.headers[_REDELIVERED] = True
-            exchange.headers[_COUNTER] = attempt
-            if policy.maximum_redeliveries > 0:
-                exchange.headers[_MOST] = policy.maximum_redeliveries
+            _mark(exchange, policy, attempt)
             try:
                 await step.process(exchange, flow)
             except Exception as again:  # noqa: BLE001 - it is looked at as the first one was
@@ -74,6 +68,15 @@ class ErrorHandling:
             else:
                 return
         await self._give_up(rule, policy, attempt, error, exchange, flow)
+
+    async def _look_at(
+        self, error: Exception, exchange: "Exchange", flow: "FlowContext"
+    ) -> tuple[OnException | None, Redelivery]:
+        """The rule for the error, and how often its step is done again."""
+        exchange.properties[CAUGHT] = error
+        exchange.properties["CamelFailureRouteId"] = exchange.route
+        rule = await self._rule(error, exchange, flow)
+        return rule, self._policy(rule)
 
     async def _rule(self, error: Exception, exchange: "Exchange", flow: "FlowContext") -> OnException | None:
         """The rule whose exception is nearest to the error, the first of several."""
@@ -159,3 +162,11 @@ class ErrorHandling:
         if policy.log_exhausted:
             line = f"Failed delivery. Exhausted after delivery attempt: {attempts} caught: {error}"
             flow.log(policy.retries_exhausted_log_level, line, exchange.route, exchange.id)
+
+
+def _mark(exchange: "Exchange", policy: Redelivery, attempt: int) -> None:
+    """Tells the step which try it is."""
+    exchange.headers[_REDELIVERED] = True
+    exchange.headers[_COUNTER] = attempt
+    if policy.maximum_redeliveries > 0:
+        exchange.headers[_MOST] = policy.maximum_redeliveries
