@@ -115,6 +115,8 @@ def endpoint_body(name: str, api: str, configuration: Any, host: str | None = No
     return {
         "Name": name,
         "ApiName": api,
+        # Tests register further versions of the package.
+        "ApiVersion": "1.0" if api == "fickle" else None,
         "Route": f"/{name}",
         "JsonConfiguration": msgspec.json.encode(configuration).decode(),
         "Requirements": [{"Identifier": "Host", "Value": host}] if host else [],

@@ -218,7 +218,7 @@ async def test_the_next_version_of_a_package_takes_over(
     shop: Application, caller: httpx.AsyncClient, place: Path, name: str
 ) -> None:
     fickle_wheel(place / "wheels", "5.0.0", FICKLE.replace('"1.0"', '"five"'))
-    fickle_wheel(place / "wheels", "5.0.1", FICKLE.replace('"1.0"', '"five"').replace('"path"', '"new"'))
+    fickle_wheel(place / "wheels", "5.0.1", FICKLE.replace('"1.0"', '"five"').replace('"path": scope', '"new": scope'))
     await register(shop, "acme-fickle", "5.0.0")
     endpoint = await make_endpoint(shop, name, "fickle", {"colour": "red"}, HOST, ApiVersion="five")
     await becomes(shop, endpoint, READY)

@@ -19,6 +19,7 @@ from penstock.protocol.endpoint import EndpointStanding
 from penstock.protocol.status import EndpointStatusEnum2 as Status
 
 _LARGEST_SCHEMA = 1024 * 1024
+_END_SECONDS = 0.5
 _log = structlog.get_logger(__name__)
 
 Prepare = Callable[[], Awaitable[Launch]]
@@ -108,27 +109,34 @@ class EndpointLife:
         try:
             while True:
                 done, _ = await asyncio.wait({ended}, timeout=self._policy.probe)
+                problem = None if done else await self._problem(process, proxy)
+                if problem is not None:
+                    # Who does not answer may just have ended, which says more.
+                    done, _ = await asyncio.wait({ended}, timeout=_END_SECONDS)
                 if done:
                     return ended.result()
-                await self._probe(process, proxy)
+                await self._note_health(problem)
         finally:
             ended.cancel()
 
-    async def _probe(self, process: ApiProcess, proxy: Proxy) -> None:
+    async def _note_health(self, problem: str | None) -> None:
+        if problem is not None:
+            await self._unwell(problem)
+        elif self.status is Status.UNHEALTHY:
+            await self._move(Status.READY)
+
+    async def _problem(self, process: ApiProcess, proxy: Proxy) -> str | None:
+        """What the application's own look at itself finds wrong."""
         started = process.started
         path, worst = (started.health_path, 399) if started.health_path else (started.openapi_path, 499)
         try:
             async with asyncio.timeout(self._policy.probe_patience):
                 status, _ = await proxy.get(path, _LARGEST_SCHEMA)
         except TimeoutError:
-            await self._unwell(f"{path} does not answer within {self._policy.probe_patience:g} seconds")
+            return f"{path} does not answer within {self._policy.probe_patience:g} seconds"
         except (Unreached, TooSlow) as error:
-            await self._unwell(error.detail)
-        else:
-            if status > worst:
-                await self._unwell(f"{path} answers {status}")
-            elif self.status is Status.UNHEALTHY:
-                await self._move(Status.READY)
+            return error.detail
+        return f"{path} answers {status}" if status > worst else None
 
     async def _schema(self, process: ApiProcess, proxy: Proxy) -> str | None:
         """The OpenAPI document that the application shows; None when it shows none that can be used."""
