@@ -63,6 +63,12 @@ def test_databases_are_found_however_they_are_named(step: str) -> None:
     assert translate(f'- from: {{uri: "timer:x", steps: [{step}]}}').data_sources == {"shop"}
 
 
+def test_a_database_that_the_flow_makes_itself_is_left_to_it() -> None:
+    bean = '- beans: [{name: shop, type: "#class:com.example.ShopSource"}]\n'
+    source = bean + '- from: {uri: "timer:x", steps: [{to: "sql:select 1?dataSource=#shop"}]}\n'
+    assert translate(source).data_sources == frozenset()
+
+
 def test_paths_that_are_meant_with_all_below_them_are_found() -> None:
     source = '- from: {uri: "platform-http:/a?matchOnUriPrefix=true", steps: []}\n'
     assert translate(source).prefixes == {"/a"}

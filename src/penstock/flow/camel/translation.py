@@ -22,7 +22,7 @@ _CRON_SCHEMES = {"quartz": "cron", "cron": "schedule"}
 class Translation(NamedTuple):
     """text: for Camel. variables: names that it refers to. data_sources: names of `dataSource` options.
 
-    prefixes: paths of HTTP that are meant with all that begins with them.
+    Not among them are objects that the flow makes itself. prefixes: paths of HTTP that are meant with all that begins with them.
     """
 
     text: str
@@ -44,14 +44,16 @@ def translate(source: str) -> Translation:
     edits: list[_Edit] = []
     data_sources = frozenset(_DATA_SOURCE.findall(source))
     prefixes: set[str] = set()
+    beans: set[str] = set()
     for mapping in _mappings(root):
         values = {key.value: value for key, value in mapping.value if isinstance(key, ScalarNode)}
         edits += _cron_edits(values)
         prefixes.update(_prefixes(values))
+        beans.update(_beans(values))
     text = source
     for edit in sorted(edits, reverse=True):
         text = text[: edit.begin] + edit.text + text[edit.end :]
-    return Translation(_VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, data_sources, frozenset(prefixes))
+    return Translation(_VARIABLE.sub(rf"\1{{{{{KEY}\2}}}}", text), variables, data_sources - beans, frozenset(prefixes))
 
 
 def _mappings(root: Node | None) -> Iterator[MappingNode]:
@@ -88,6 +90,13 @@ def _cron_edits(values: dict[str, Node]) -> Iterator[_Edit]:
 def _replaced(node: ScalarNode, text: str) -> _Edit:
     quoted = yaml.dump(text, default_style='"', width=1 << 20, allow_unicode=True).rstrip("\n")
     return _Edit(node.start_mark.index, node.end_mark.index, quoted)
+
+
+def _beans(values: dict[str, Node]) -> Iterator[str]:
+    """Objects that the flow makes itself."""
+    name = values.get("name")
+    if isinstance(name, ScalarNode) and ("type" in values or "script" in values):
+        yield name.value
 
 
 def _prefixes(values: dict[str, Node]) -> Iterator[str]:
