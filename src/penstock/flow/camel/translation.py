@@ -22,7 +22,8 @@ _CRON_SCHEMES = {"quartz": "cron", "cron": "schedule"}
 class Translation(NamedTuple):
     """text: for Camel. variables: names that it refers to. data_sources: names of `dataSource` options.
 
-    Not among them are objects that the flow makes itself. prefixes: paths of HTTP that are meant with all that begins with them.
+    Not among them are objects that the flow makes itself.
+    prefixes: paths of HTTP that are meant with all that begins with them.
     """
 
     text: str
