@@ -59,7 +59,7 @@ local_folders = ""
 parallel_transfers = 8
 
 # Where flows that begin with platform-http, and endpoints, are served over HTTP, from the first of them on. Port 0:
-# nowhere. And the address at which others reach this; empty: made of host and port.
+# nowhere. And the address at which others reach this; empty: made of host (the machine's name for 0.0.0.0) and port.
 http_host = "127.0.0.1"
 http_port = 8480
 http_address = ""

@@ -1,6 +1,7 @@
 """Endpoints as assigned work of the agent: their parts put together, and what is told of them."""
 
 import os
+import platform
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from uuid import UUID
@@ -17,6 +18,7 @@ from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy
 from penstock.apihost.packages import ApiPackages
 from penstock.apihost.standing import together
+from penstock.bus.configuration import bracketed
 from penstock.packages.index import PackageIndex
 from penstock.protocol import subjects
 from penstock.protocol.endpoint import EndpointItem, EndpointStanding
@@ -115,5 +117,6 @@ def _address(settings: AgentSettings) -> str | None:
         return settings.http_address.rstrip("/")
     if not settings.http_port:
         return None
-    host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
+    everywhere = settings.http_host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    host = platform.node() if everywhere else bracketed(settings.http_host)
     return f"http://{host}:{settings.http_port}"

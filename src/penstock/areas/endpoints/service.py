@@ -120,9 +120,11 @@ class EndpointService:
             # The id must be known before the secrets can be sealed for it.
             endpoint = msgspec.structs.replace(endpoint, id=wanted.id or new_id())
             return self._endpoints.plan_create(endpoint, actor, self._seal(endpoint, use))
-        if endpoint == before and use.secrets == await self._secrets(before) and if_match is None:
+        same_secrets = use.secrets == await self._secrets(before)
+        if endpoint == before and same_secrets and if_match is None:
             return before, ()
-        changed = msgspec.structs.replace(endpoint, stamp=new_id().hex) if _differs(endpoint, before, use) else endpoint
+        begins_anew = not same_secrets or _differs(endpoint, before)
+        changed = msgspec.structs.replace(endpoint, stamp=new_id().hex) if begins_anew else endpoint
         return self._endpoints.plan_replace(changed, before, actor, if_match=if_match, sealed=self._seal(before, use))
 
     async def plan_remove(self, endpoint: StoredEndpoint, actor: Actor) -> Sequence[Write]:
@@ -199,7 +201,7 @@ def _described(wanted: Wanted, use: Configured, before: StoredEndpoint | None) -
     )
 
 
-def _differs(after: StoredEndpoint, before: StoredEndpoint, use: Configured) -> bool:
+def _differs(after: StoredEndpoint, before: StoredEndpoint) -> bool:
     """Whether agents have to begin anew; not for a description alone."""
     same = msgspec.structs.replace(
         before,
@@ -207,7 +209,7 @@ def _differs(after: StoredEndpoint, before: StoredEndpoint, use: Configured) -> 
         requirements=after.requirements,
         time_to_live=after.time_to_live,
     )
-    return after != same or bool(use.secrets)
+    return after != same
 
 
 def _errors(wanted: Wanted) -> list[FieldError]:
