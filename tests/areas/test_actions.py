@@ -1,12 +1,14 @@
 """Actions: scripts with parameters that are inferred, run and put on record."""
 
+import asyncio
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from tests.application import Application
+from tests.application import Application, running_application
 from tests.areas.resource_suite import Audited, Readable, new_name
 
 CONTENT = "# parameters\ncity: str = 'Bern'\ncount: int = 2\n\n{'city': city, 'count': count}"
@@ -151,3 +153,16 @@ async def test_readers_may_look_and_not_run(application: Application) -> None:
     action = await make(application)
     refused = await application.reader.post(f"/automation/action/{action['Id']}/run", json={})
     assert refused.status_code == 403
+
+
+async def test_a_server_that_stops_ends_its_runs_on_record(tmp_path: Path) -> None:
+    async with running_application(tmp_path) as application:
+        action = await make(application, "import time; time.sleep(60)")
+        lost = asyncio.create_task(run(application, action))
+        while not await history(application, action):
+            await asyncio.sleep(0.05)
+        application.platform.stopping.set()
+        assert (await lost).status_code == 503
+        [entry] = await history(application, action)
+        assert (entry["Finished"], entry["StatusCode"]) == (True, 503)
+        assert entry["Error"] == "the server stopped while the run was in progress"

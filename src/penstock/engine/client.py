@@ -38,11 +38,17 @@ Ensure = Callable[[], Awaitable[None]]
 
 
 class EngineClient:
-    """ensure: starts the engine where it is this server's to start; returns at once where it runs."""
+    """ensure: starts the engine where it is this server's to start; returns at once where it runs.
 
-    def __init__(self, bus: Bus, ensure: Ensure, keep: timedelta = timedelta(days=7)) -> None:
+    stopping: set when the server begins to stop; runs in progress end as unavailable then.
+    """
+
+    def __init__(
+        self, bus: Bus, ensure: Ensure, stopping: asyncio.Event | None = None, keep: timedelta = timedelta(days=7)
+    ) -> None:
         self._bus = bus
         self._ensure = ensure
+        self._stopping = stopping or asyncio.Event()
         self._places = Places(bus, self._place, keep)
 
     async def run(self, request: RunRequest) -> AsyncGenerator[Frame, None]:
@@ -57,7 +63,7 @@ class EngineClient:
                 subject = f"{SUBJECT}.{await self._places.of(request.notebook)}.run"
             taken = False
             try:
-                async with aclosing(_Run(self._bus, subject, request).frames()) as frames:
+                async with aclosing(_Run(self._bus, subject, request, self._stopping).frames()) as frames:
                     async for frame in frames:
                         taken = True
                         yield frame
@@ -121,10 +127,11 @@ class _NobodyThere(Exception):
 class _Run:
     """One request and the frames that answer it."""
 
-    def __init__(self, bus: Bus, subject: str, request: RunRequest) -> None:
+    def __init__(self, bus: Bus, subject: str, request: RunRequest, stopping: asyncio.Event) -> None:
         self._bus = bus
         self._subject = subject
         self._request = request
+        self._stopping = stopping
         self._arrived: asyncio.Queue[Received] = asyncio.Queue()
         self._worker: str | None = None
         self._ended = False
@@ -133,24 +140,31 @@ class _Run:
         inbox = (await self._bus.session()).client.new_inbox()
         subscription = await self._bus.subscribe(inbox, self._arrived.put)
         reader = FrameReader()
+        stopped = asyncio.create_task(self._stopping.wait(), name="stop of the server")
         try:
             await self._bus.notify(self._subject, msgspec.msgpack.encode(self._request), reply=inbox)
             while not self._ended:
-                frame = reader.read(await self._next())
+                frame = reader.read(await self._next(stopped))
                 if isinstance(frame, Started):
                     self._worker = frame.worker
                 elif frame is not None:
                     self._ended = isinstance(frame, Finished)
                     yield frame
         finally:
+            stopped.cancel()
             await subscription.stop()
             await self._cancel()
 
-    async def _next(self) -> bytes:
+    async def _next(self, stopped: "asyncio.Task[bool]") -> bytes:
+        arriving = asyncio.ensure_future(self._arrived.get())
         try:
-            answer = await asyncio.wait_for(self._arrived.get(), _SILENCE_SECONDS)
-        except TimeoutError:
-            raise Unavailable("the engine fell silent; what ran may have ended well") from None
+            await asyncio.wait({arriving, stopped}, timeout=_SILENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not arriving.done():
+                reason = "the server stopped while the run was in progress"
+                raise Unavailable(reason if stopped.done() else "the engine fell silent; what ran may have ended well")
+            answer = arriving.result()
+        finally:
+            arriving.cancel()
         if answer.headers.get("Status") == "503":
             raise _NobodyThere
         error = error_from(answer.headers)

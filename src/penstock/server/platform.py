@@ -94,7 +94,7 @@ async def _open(settings: ServerSettings, clock: Clock, progress: Progress, stac
     stack.push_async_callback(bus.close)
     progress("wiring the areas")
     container = _container(settings, store, bus, keys, clock, servers)
-    container.put(EngineClient, engine_client(settings, bus, keys, servers, stack))
+    container.put(EngineClient, engine_client(settings, bus, keys, servers, container.get(Stopping), stack))
     return _wire(settings, container, areas, nats)
 
 
