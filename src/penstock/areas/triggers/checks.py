@@ -20,12 +20,28 @@ class NamedValue(Protocol):
     def value_json(self) -> str | None: ...
 
 
-async def script_for(scripts: Scripts, id: UUID, field: str) -> KnownScript:
-    """The script that a trigger names in `field`. Raises Invalid when there is none."""
+async def checked_script(
+    scripts: Scripts,
+    id: UUID,
+    field: str,
+    given: Sequence[NamedValue] | None,
+    errors: Sequence[FieldError],
+    *,
+    later: Collection[int] = (),
+    complete: bool = True,
+) -> KnownScript:
+    """The script that a trigger names in `field`; its values are checked as `parameter_errors` says.
+
+    errors: what else is wrong. Raises Invalid with everything that is.
+    """
     try:
-        return await scripts.known(id)
+        script = await scripts.known(id)
     except NotFound as missing:
-        raise Invalid.one(field, missing.detail) from None
+        raise Invalid([*errors, FieldError(field, missing.detail)]) from None
+    all_errors = [*errors, *parameter_errors(script, given or (), later=later, complete=complete)]
+    if all_errors:
+        raise Invalid(all_errors)
+    return script
 
 
 def own_errors(given: UUID | None, id: UUID | None, name: str | None) -> list[FieldError]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from penstock.areas.triggers.checks import own_errors, parameter_errors, script_for, type_errors
+from penstock.areas.triggers.checks import checked_script, own_errors, type_errors
 from penstock.areas.triggers.model import EventTrigger, EventTriggerParameter
 from penstock.areas.triggers.stored import EVENT_TRIGGERS, StoredEventTrigger
 from penstock.bus.bus import Bus
@@ -14,7 +14,7 @@ from penstock.bus.streams import Streams
 from penstock.connectors.json_path import JsonPath
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import FieldError, Invalid, NotFound
+from penstock.kernel.errors import FieldError, NotFound
 from penstock.protocol.cloudevent import text_problem
 from penstock.protocol.event_streams import EVENTS
 from penstock.resource.changes import Changes
@@ -92,13 +92,7 @@ class EventTriggerService:
         parameters = wanted.parameters or []
         later = [index for index, each in enumerate(parameters) if each.json_path is not None]
         errors += _path_errors(parameters)
-        try:
-            action = await script_for(self._actions, wanted.action_id, "ActionId")
-        except Invalid as invalid:
-            raise Invalid([*errors, *invalid.errors]) from None
-        errors += parameter_errors(action, parameters, later=later)
-        if errors:
-            raise Invalid(errors)
+        action = await checked_script(self._actions, wanted.action_id, "ActionId", parameters, errors, later=later)
         given = {name: getattr(wanted, name) for name in EventTrigger.__struct_fields__}
         return StoredEventTrigger(**{**given, "id": id, "action_name": action.name, "trigger_type": TYPE})
 

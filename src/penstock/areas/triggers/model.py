@@ -7,6 +7,7 @@ from uuid import UUID
 from penstock.kernel.duration import Duration
 from penstock.kernel.entity import Entity
 from penstock.kernel.wire import Wire
+from penstock.protocol.report import TickOutcome
 from penstock.resource.script_parameters import ActionParameter, RunNotebookParameter
 
 NONE = UUID(int=0)
@@ -111,14 +112,6 @@ class WantedAccess(Wire):
     access: Access = Access.SECRET
 
 
-class TriggerTickOutcome(StrEnum):
-    """What became of a due time."""
-
-    FIRED = "fired"
-    SKIPPED = "skipped"
-    MISSED = "missed"
-
-
 class TriggerTick(Wire):
     """A due time that fired, or several in a row that did not, for one reason.
 
@@ -130,6 +123,6 @@ class TriggerTick(Wire):
     due: datetime
     last_due: datetime
     count: int = 1
-    outcome: TriggerTickOutcome
+    outcome: TickOutcome
     reason: str | None = None
     run_id: UUID | None = None

@@ -4,14 +4,13 @@ from uuid import UUID
 
 import msgspec
 
-from penstock.areas.triggers.checks import own_errors, parameter_errors, script_for
+from penstock.areas.triggers.checks import checked_script, own_errors
 from penstock.areas.triggers.model import NotebookSchedule
 from penstock.areas.triggers.schedules import Schedules
 from penstock.areas.triggers.stored import NOTEBOOK_SCHEDULES, ScheduleKind
 from penstock.areas.triggers.timetable import Timetable, timing_errors
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid
 from penstock.resource.changes import Changes
 from penstock.resource.ports import Notebooks
 from penstock.resource.resource import Resource
@@ -43,11 +42,5 @@ class NotebookScheduleService:
             *own_errors(wanted.id, id, wanted.name),
             *timing_errors(wanted.frequency, wanted.cron_expression),
         ]
-        try:
-            notebook = await script_for(self._notebooks, wanted.notebook_id, "NotebookId")
-        except Invalid as invalid:
-            raise Invalid([*errors, *invalid.errors]) from None
-        errors += parameter_errors(notebook, wanted.parameters or [])
-        if errors:
-            raise Invalid(errors)
+        await checked_script(self._notebooks, wanted.notebook_id, "NotebookId", wanted.parameters, errors)
         return msgspec.structs.replace(wanted, id=id)

@@ -17,7 +17,7 @@ import msgspec
 import structlog
 
 from penstock.areas.triggers.checks import run_parameters
-from penstock.areas.triggers.model import TriggerTick, TriggerTickOutcome
+from penstock.areas.triggers.model import TriggerTick
 from penstock.areas.triggers.notebook_schedules import NotebookScheduleService
 from penstock.areas.triggers.passed import passed
 from penstock.areas.triggers.policy import TriggerPolicy
@@ -31,6 +31,7 @@ from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid, NotFound, Stale, TooManyRequests, Unavailable
 from penstock.kernel.ids import derived_id, new_id
+from penstock.protocol.report import TickOutcome
 from penstock.resource.ports import Actions, Notebooks, RunParameter, Runs, RunTrigger, Scripts
 from penstock.store.store import Store
 from penstock.store.write import Append, Replace
@@ -141,14 +142,14 @@ class ScheduleRuns:
     async def _tick(self, schedule: _Scheduled, run: ScheduleRun, due: datetime) -> TriggerTick:
         """What becomes of the due time."""
         if not schedule.enabled:
-            return _tick(schedule.id, due, TriggerTickOutcome.SKIPPED, _DISABLED)
+            return _tick(schedule.id, due, TickOutcome.SKIPPED, _DISABLED)
         if self._clock.now() - due > self._policy.late:
-            return _tick(schedule.id, due, TriggerTickOutcome.MISSED, _AWAY)
+            return _tick(schedule.id, due, TickOutcome.MISSED, _AWAY)
         id = derived_id(due, "schedule", schedule.id)
         if run.last_run not in (None, id):
             before = await self._runs.recorded(run.last_run)
             if before is not None and not before.finished:
-                return _tick(schedule.id, due, TriggerTickOutcome.SKIPPED, _STILL_RUNNING)
+                return _tick(schedule.id, due, TickOutcome.SKIPPED, _STILL_RUNNING)
         return await self._fired(schedule, due, id)
 
     async def _fired(self, schedule: _Scheduled, due: datetime, id: UUID) -> TriggerTick:
@@ -159,13 +160,13 @@ class ScheduleRuns:
             except Invalid as error:
                 await schedule.scripts.refuse(schedule.script_id, schedule.parameters, trigger, SYSTEM, str(error), id)
             except NotFound:
-                return _tick(schedule.id, due, TriggerTickOutcome.SKIPPED, _GONE)
+                return _tick(schedule.id, due, TickOutcome.SKIPPED, _GONE)
             except (TooManyRequests, Unavailable) as error:
                 _log.warning("schedule has to wait", schedule=str(schedule.id), reason=error.detail)
                 await asyncio.sleep(_PAUSE)
                 continue
-            return msgspec.structs.replace(_tick(schedule.id, due, TriggerTickOutcome.FIRED), run_id=id)
-        return _tick(schedule.id, due, TriggerTickOutcome.MISSED, _AWAY)
+            return msgspec.structs.replace(_tick(schedule.id, due, TickOutcome.FIRED), run_id=id)
+        return _tick(schedule.id, due, TickOutcome.MISSED, _AWAY)
 
     def _missed(self, schedule: _Scheduled, first: TriggerTick, due: datetime, now: datetime) -> TriggerTick | None:
         """The due times that passed before anybody could see to them."""
@@ -173,12 +174,12 @@ class ScheduleRuns:
         if gone is None:
             return None
         disabled = first.reason == _DISABLED
-        outcome = TriggerTickOutcome.SKIPPED if disabled else TriggerTickOutcome.MISSED
+        outcome = TickOutcome.SKIPPED if disabled else TickOutcome.MISSED
         tick = _tick(schedule.id, gone.first, outcome, _DISABLED if disabled else _AWAY)
         return msgspec.structs.replace(tick, last_due=gone.last, count=gone.count)
 
 
-def _tick(id: UUID, due: datetime, outcome: TriggerTickOutcome, reason: str | None = None) -> TriggerTick:
+def _tick(id: UUID, due: datetime, outcome: TickOutcome, reason: str | None = None) -> TriggerTick:
     return TriggerTick(schedule_id=id, due=due, last_due=due, outcome=outcome, reason=reason)
 
 

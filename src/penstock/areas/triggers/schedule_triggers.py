@@ -4,14 +4,13 @@ from uuid import UUID
 
 import msgspec
 
-from penstock.areas.triggers.checks import own_errors, parameter_errors, script_for, type_errors
+from penstock.areas.triggers.checks import checked_script, own_errors, type_errors
 from penstock.areas.triggers.model import ScheduleTrigger
 from penstock.areas.triggers.schedules import Schedules
 from penstock.areas.triggers.stored import SCHEDULE_TRIGGERS, ScheduleKind
 from penstock.areas.triggers.timetable import Timetable, timing_errors
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
-from penstock.kernel.errors import Invalid
 from penstock.resource.changes import Changes
 from penstock.resource.ports import Actions
 from penstock.resource.resource import Resource
@@ -50,11 +49,5 @@ class ScheduleTriggerService:
             *type_errors(wanted.trigger_type, TYPE),
             *timing_errors(wanted.frequency, wanted.cron_expression),
         ]
-        try:
-            action = await script_for(self._actions, wanted.action_id, "ActionId")
-        except Invalid as invalid:
-            raise Invalid([*errors, *invalid.errors]) from None
-        errors += parameter_errors(action, wanted.parameters or [])
-        if errors:
-            raise Invalid(errors)
+        action = await checked_script(self._actions, wanted.action_id, "ActionId", wanted.parameters, errors)
         return msgspec.structs.replace(wanted, id=id, action_name=action.name, trigger_type=TYPE)

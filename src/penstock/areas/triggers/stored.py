@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -18,6 +19,8 @@ from penstock.areas.triggers.model import (
 from penstock.kernel.entity import NEVER, Entity
 from penstock.resource.event_patterns import ANY, Pattern
 from penstock.store.definition import Collection, Column, ColumnType, Journal
+
+R = TypeVar("R", bound=EventTrigger | ScheduleTrigger | WebTrigger | NotebookEndpoint | NotebookSchedule)
 
 
 class StoredEventTrigger(EventTrigger):
@@ -103,46 +106,26 @@ class ScheduleRun(Entity):
     last_tick: TriggerTick | None = None
 
 
-EVENT_TRIGGERS: Collection[StoredEventTrigger] = Collection(
-    "event_triggers",
-    StoredEventTrigger,
-    (
-        Column("name", lambda trigger: trigger.name, ColumnType.KEY, unique=True),
-        Column("script", lambda trigger: str(trigger.action_id)),
-    ),
-)
-SCHEDULE_TRIGGERS: Collection[ScheduleTrigger] = Collection(
-    "schedule_triggers",
-    ScheduleTrigger,
-    (
-        Column("name", lambda trigger: trigger.name, ColumnType.KEY, unique=True),
-        Column("script", lambda trigger: str(trigger.action_id)),
-    ),
-)
-WEB_TRIGGERS: Collection[StoredWebTrigger] = Collection(
-    "web_triggers",
-    StoredWebTrigger,
-    (
-        Column("name", lambda trigger: trigger.name, ColumnType.KEY, unique=True),
-        Column("script", lambda trigger: str(trigger.action_id)),
-    ),
-)
-NOTEBOOK_ENDPOINTS: Collection[StoredNotebookEndpoint] = Collection(
-    "notebook_endpoints",
-    StoredNotebookEndpoint,
-    (
-        Column("name", lambda endpoint: endpoint.name, ColumnType.KEY, unique=True),
-        Column("script", lambda endpoint: str(endpoint.notebook_id)),
-    ),
-)
-NOTEBOOK_SCHEDULES: Collection[NotebookSchedule] = Collection(
-    "notebook_schedules",
-    NotebookSchedule,
-    (
-        Column("name", lambda schedule: schedule.name, ColumnType.KEY, unique=True),
-        Column("script", lambda schedule: str(schedule.notebook_id)),
-    ),
-)
+def _script_of(runner: EventTrigger | ScheduleTrigger | WebTrigger | NotebookEndpoint | NotebookSchedule) -> str:
+    if isinstance(runner, NotebookEndpoint | NotebookSchedule):
+        return str(runner.notebook_id)
+    return str(runner.action_id)
+
+
+def _runners(name: str, type: type[R]) -> Collection[R]:
+    """What runs scripts: found by its name, and by what it runs."""
+    columns: tuple[Column[R], ...] = (
+        Column("name", lambda runner: runner.name, ColumnType.KEY, unique=True),
+        Column("script", _script_of),
+    )
+    return Collection(name, type, columns)
+
+
+EVENT_TRIGGERS = _runners("event_triggers", StoredEventTrigger)
+SCHEDULE_TRIGGERS = _runners("schedule_triggers", ScheduleTrigger)
+WEB_TRIGGERS = _runners("web_triggers", StoredWebTrigger)
+NOTEBOOK_ENDPOINTS = _runners("notebook_endpoints", StoredNotebookEndpoint)
+NOTEBOOK_SCHEDULES = _runners("notebook_schedules", NotebookSchedule)
 WEB_ROUTES: Collection[WebRoute] = Collection(
     "web_routes", WebRoute, (Column("route", lambda route: route.route, ColumnType.KEY, unique=True),)
 )
