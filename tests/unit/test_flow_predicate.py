@@ -28,6 +28,9 @@ ${header.name} contains 'd'
 ${header.name} ~~ 'D'
 ${header.name} !contains 'z'
 ${header.list} contains 'a'
+${header.num} contains '7'
+${header.list} ~~ 'A'
+${header.num} > -5
 ${header.name} regex 'A.*'
 ${header.name} in 'Ada,Bob'
 ${header.num} in '6,7'
@@ -66,6 +69,8 @@ ${header.empty} == null
 ${header.name} contains 'D'
 ${header.list} contains '3'
 ${body} contains 'name'
+${header.f} contains '.'
+${header.missing} in 'x'
 ${header.missing} contains 'a'
 ${header.name} regex 'd'
 ${header.n} range '6..9'
@@ -100,6 +105,7 @@ async def test_a_condition_does_not_hold(source: str) -> None:
         ("${body} range '1'", "range needs numbers"),
         ("${body} range 5..9", "not '5..9'"),
         ("${body} is 'com.acme.Order'", "type 'com.acme.Order' is not known"),
+        ("${body} is 'List'", "type 'List' is not known"),
         ("${body} regex '('", "is not valid"),
         ("!${body}", "'!${body}' is not known here"),
         ("body == 1", "not 'body'"),

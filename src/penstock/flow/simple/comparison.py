@@ -64,12 +64,14 @@ def _contains(left: object, right: object) -> bool:
         return left is right
     if isinstance(left, str):
         return text_of(right) in left
-    return isinstance(left, list | tuple) and any(type(item) is type(right) and item == right for item in left)
+    if isinstance(left, list | tuple):
+        return any(type(item) is type(right) and item == right for item in left)
+    return equal(left, right)  # a single value holds itself
 
 
 def _contains_in_any_case(left: object, right: object) -> bool:
-    if isinstance(left, str) and isinstance(right, str):
-        return right.casefold() in left.casefold()
+    if isinstance(left, str):
+        return text_of(right).casefold() in left.casefold()
     if isinstance(left, list | tuple) and isinstance(right, str):
         return any(isinstance(item, str) and item.casefold() == right.casefold() for item in left)
     return _contains(left, right)
@@ -120,7 +122,7 @@ _SMALL, _LONG = 2**31, 2**63
 
 def kind_of(name: str) -> str:
     """The full name of a type that `is` knows. Raises ValueError."""
-    for full in (name, f"java.lang.{name}", f"java.util.{name}"):
+    for full in (name, f"java.lang.{name}"):
         if full in _KINDS:
             return full
     raise ValueError(f"type '{name}' is not known (known: {', '.join(_KINDS)})")
