@@ -41,7 +41,7 @@ class Using(Step, frozen=True, kw_only=True):
 
 
 def using(*steps: Step, version: str = "1", count: int = 1) -> FlowDefinition:
-    flow = parse_flow("held", version, timer(f"delay=0&period=1&repeatCount={count}"))
+    flow = parse_flow("held", version, timer(f"delay=0&period=1&repeatCount={count}", "stop"))
     return msgspec.structs.replace(flow, routes=(msgspec.structs.replace(flow.routes[0], steps=steps),))
 
 
