@@ -7,6 +7,7 @@ follows from event and trigger: one that ended is not repeated, and one that was
 import asyncio
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -24,7 +25,7 @@ from penstock.kernel.errors import Invalid, NotFound, TooManyRequests, Unavailab
 from penstock.kernel.ids import derived_id
 from penstock.kernel.wire import encode
 from penstock.protocol.event_streams import EVENTS
-from penstock.resource.ports import Actions, RunParameter, RunTrigger
+from penstock.resource.ports import Actions, RunParameter, Runs, RunTrigger
 
 _log = structlog.get_logger(__name__)
 
@@ -36,10 +37,11 @@ _CUT_OFF = 503
 class EventRuns:
     """Sees to what was triggered."""
 
-    def __init__(self, bus: Bus, triggers: EventTriggerService, actions: Actions) -> None:
+    def __init__(self, bus: Bus, triggers: EventTriggerService, actions: Actions, runs: Runs) -> None:
         self._reader = StreamReader(bus)
         self._triggers = triggers
         self._actions = actions
+        self._runs = runs
 
     async def see_to(self, message: Delivered) -> None:
         """Returns when the run has ended, or there is nothing to run."""
@@ -47,28 +49,34 @@ class EventRuns:
             triggered = msgspec.json.decode(message.data, type=Triggered)
         except (msgspec.ValidationError, msgspec.DecodeError) as error:
             raise Unprocessable(str(error)) from None
-        try:
-            trigger = await self._triggers.get(triggered.trigger)
-        except NotFound:
-            return
-        event = await self._event(triggered.sequence)
-        if not trigger.is_enabled or event is None:
-            _log.info("event triggers nothing any more", trigger=str(trigger.key), sequence=triggered.sequence)
-            return
         tried = message.tries
-        while tried <= _TRIES:
+        while True:
             try:
-                if await self._run(trigger, event):
+                if await self._done(triggered, tried):
                     return
                 tried += 1
             except (TooManyRequests, Unavailable) as error:
-                _log.warning("run of a trigger has to wait", trigger=str(trigger.key), reason=error.detail)
+                _log.warning("run of a trigger has to wait", trigger=str(triggered.trigger), reason=error.detail)
             await asyncio.sleep(_PAUSE)
-        _log.error("run of a trigger is given up", trigger=str(trigger.key), action=trigger.action_name)
 
-    async def _run(self, trigger: StoredEventTrigger, event: StoredMessage) -> bool:
-        """Whether the run has ended, and not been cut off. Raises TooManyRequests, Unavailable."""
+    async def _done(self, triggered: Triggered, tried: int) -> bool:
+        """Whether nothing is left to do, after one try. Raises TooManyRequests, Unavailable."""
+        try:
+            trigger = await self._triggers.get(triggered.trigger)
+        except NotFound:
+            return True
+        event = await self._event(triggered.sequence)
+        if not trigger.is_enabled or event is None:
+            _log.info("event triggers nothing any more", trigger=str(trigger.key), sequence=triggered.sequence)
+            return True
         id = derived_id(event.time, "event trigger", trigger.key, event.sequence)
+        if tried > _TRIES and await self._runs.recorded(id) is not None:
+            _log.error("run of a trigger is given up", trigger=str(trigger.key), run=str(id))
+            return True
+        return await self._run(trigger, event, id)
+
+    async def _run(self, trigger: StoredEventTrigger, event: StoredMessage, id: UUID) -> bool:
+        """Whether the run has ended, and not been cut off."""
         origin = RunTrigger(TYPE, str(trigger.key))
         values: Sequence[RunParameter] = ()
         try:
