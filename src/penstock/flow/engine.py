@@ -184,6 +184,8 @@ class FlowEngine:
         return moment
 
     def _retire(self, flow: RunningFlow, version: FlowVersion, until: datetime) -> None:
+        if version.is_over(until):
+            return
         task = self._tasks.create_task(version.retire(until))
         flow.retiring[version] = task
         task.add_done_callback(lambda _: flow.retiring.pop(version, None))

@@ -23,6 +23,9 @@ class Resources:
         self._tasks = tasks
         self._held: dict[Hashable, _Held] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
     async def get(self, key: Hashable, enter: Callable[[], AbstractAsyncContextManager[T]]) -> T:
         """What the context manager gives. Raises what it raises."""
         held = self._held.get(key)

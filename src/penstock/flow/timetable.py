@@ -109,8 +109,12 @@ class Timetable:
 
     async def passed(self, moment: datetime) -> None:
         """Returns when all that was due up to `moment` has been delivered; at once when nobody serves."""
-        while self._serving and (self._delivering or self._has(moment)):
+        while self.owes(moment):
             await self._round.wait()
+
+    def owes(self, moment: datetime) -> bool:
+        """Whether something that was due up to `moment` has yet to be delivered."""
+        return self._serving and (self._delivering or self._has(moment))
 
     def _has(self, moment: datetime) -> bool:
         return bool(self._heap) and self._heap[0][0] <= moment

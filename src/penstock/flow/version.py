@@ -101,6 +101,10 @@ class FlowVersion:
         """Closes what the version held open."""
         await self._resources.close()
 
+    def is_over(self, until: datetime) -> bool:
+        """Whether there is nothing left to wait for or to close, ticks up to `until` included."""
+        return not self._inflight and not self._resources and not self._timetable.owes(until)
+
     async def retire(self, until: datetime) -> None:
         """Goes when its last exchange has ended, that of a tick up to `until` included."""
         await self._timetable.passed(until)
