@@ -19,12 +19,12 @@ from penstock.flow.camel.engine import CamelEngine
 from penstock.flow.camel.installer import install
 from penstock.flow.camel.java import find_java
 from penstock.flow.camel.settings import CamelSettings
-from penstock.flow.command import base_environment
+from penstock.flow.commands.command import base_environment
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.engine import FlowEngine
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.flow.listener import CommandRun, LogEntry, Tick
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import SystemClock

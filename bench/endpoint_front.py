@@ -15,7 +15,7 @@ from penstock.apihost.life import EndpointLife
 from penstock.apihost.packages import ApiPackages
 from penstock.apihost.standing import new_standing
 from penstock.connectors.resolution import Secrets
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.kernel.clock import SystemClock
 from penstock.packages.environment import Package
 from penstock.packages.index import PackageIndex

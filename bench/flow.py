@@ -10,14 +10,14 @@ from time import perf_counter, process_time, time
 
 import msgspec
 
-from penstock.flow.command import Command, CommandRunner, base_environment
+from penstock.flow.commands.command import Command, CommandRunner, base_environment
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.flow.context import FlowContext
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.engine import FlowEngine
 from penstock.flow.exchange import Exchange
 from penstock.flow.listener import CommandRun, LogEntry, Tick
-from penstock.flow.parser import parse_flow
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.step import Step
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import SystemClock

@@ -3,7 +3,7 @@
 import pytest
 
 from penstock.flow.choice import EngineKind, choose
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.kernel.errors import Invalid
 
 _NATIVE = '- from: {uri: "timer:x?period=1s", steps: [{log: "a"}]}'

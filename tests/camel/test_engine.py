@@ -14,9 +14,9 @@ from penstock.flow.camel.engine import CamelEngine
 from penstock.flow.camel.flow_process import CamelFailed
 from penstock.flow.camel.installation import NotInstalled
 from penstock.flow.camel.settings import CamelSettings
-from penstock.flow.command import base_environment
+from penstock.flow.commands.command import base_environment
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import NotFound

@@ -22,7 +22,7 @@ from penstock.bus.bus import Bus
 from penstock.bus.follow import Feed, Start, follow
 from penstock.bus.message import Answer, Received
 from penstock.bus.streams import Streams, StreamSpec
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.kernel.ids import new_id
 from penstock.kernel.validation import decode_json
 from penstock.kernel.wire import Wire, encode

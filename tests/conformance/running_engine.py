@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, timedelta, tzinfo
 
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.flow.engine import EngineSettings, FlowEngine
-from penstock.flow.parser import parse_flow
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.flow.variables import Variable
 from penstock.kernel.clock import Clock, SystemClock

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from penstock.flow.command import AGENT_MARKER, Command, CommandFailed, CommandRunner, Outcome, base_environment
-from penstock.flow.orphans import marked, sweep
+from penstock.flow.commands.command import (
+    AGENT_MARKER,
+    Command,
+    CommandFailed,
+    CommandRunner,
+    Outcome,
+    base_environment,
+)
+from penstock.flow.commands.orphans import marked, sweep
 from tests.conformance.running_engine import eventually
 
 RUN = "PENSTOCK_RUN"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from tests.conformance.running_engine import EVERY_SECOND, eventually, running_engine
 from tests.unit.stepping_clock import SteppingClock
 

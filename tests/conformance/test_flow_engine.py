@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.flow.listener import Level, Tick
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.route import Route
-from penstock.flow.scheduled_command import scheduled_command
 from penstock.kernel.clock import SystemClock
 from tests.conformance.running_engine import EVERY_SECOND, eventually, running_engine
 from tests.conformance.timed_flows import NOON, SECOND, logging, timer

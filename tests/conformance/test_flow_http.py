@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from penstock.flow.parser import parse_flow
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.flow.surroundings import Reach
 from penstock.flow.variables import Variable
 from tests.conformance.flow_sources import once, route

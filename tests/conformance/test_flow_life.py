@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from penstock.flow.commands.orphans import marked
 from penstock.flow.listener import Tick
-from penstock.flow.orphans import marked
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.flow.running import FlowState
 from penstock.kernel.errors import NotFound
 from tests.conformance.running_engine import EVERY_SECOND, eventually, running_engine

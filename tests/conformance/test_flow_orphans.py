@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.flow.guard import Guard
-from penstock.flow.orphans import marked, sweep
+from penstock.flow.commands.guard import Guard
+from penstock.flow.commands.orphans import marked, sweep
 from tests.conformance.running_engine import eventually
 from tests.conformance.test_flow_command import DAEMON
 
@@ -21,9 +21,9 @@ OWNER = """
 import asyncio, sys
 from datetime import UTC, timedelta
 from penstock.flow.engine import EngineSettings, FlowEngine
-from penstock.flow.guard import Guard
-from penstock.flow.parser import parse_flow
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.commands.guard import Guard
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.kernel.clock import SystemClock
 
 class Listener:

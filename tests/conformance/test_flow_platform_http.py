@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from penstock.flow.http_server import HttpServerFailed
+from penstock.flow.http.http_server import HttpServerFailed
 from penstock.flow.surroundings import Reach
 from tests.conformance.flow_sources import route
 from tests.conformance.running_engine import RunningEngine, eventually, running_engine

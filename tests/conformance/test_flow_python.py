@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from penstock.flow.commands.orphans import marked
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.orphans import marked
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.kernel.errors import PenstockError
 from penstock.packages.environment import Environments
 from penstock.packages.index import PackageIndex

@@ -10,7 +10,7 @@ import pytest
 from penstock.flow.context import FlowContext, NoConsumer
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.exchange import Exchange
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.step import Step
 from tests.conformance.running_engine import eventually, running_engine
 from tests.conformance.timed_flows import NO_GRACE, timer

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from penstock.flow.commands.orphans import marked
 from penstock.flow.listener import Level, Tick
-from penstock.flow.orphans import marked
 from tests.conformance.running_engine import eventually, running_engine
 from tests.conformance.timed_flows import timer
 from tests.unit.flow_listener import RememberingListener

@@ -11,8 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from penstock.flow.parser import parse_flow
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.flow.surroundings import Reach
 from penstock.flow.variables import Variable
 from tests.conformance.flow_sources import once, route

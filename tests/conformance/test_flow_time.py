@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from tests.conformance.running_engine import running_engine
 from tests.conformance.timed_flows import NOON, SECOND, logging, timer
 from tests.unit.stepping_clock import SteppingClock

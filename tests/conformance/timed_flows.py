@@ -8,7 +8,7 @@ import msgspec
 from penstock.flow.component import Consumer
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.intake import Intake
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.route import Route
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -14,7 +14,7 @@ from penstock.flow.camel.installation import CamelInstallation
 from penstock.flow.camel.launcher import Launcher
 from penstock.flow.camel.needs import needed_packages
 from penstock.flow.camel.settings import CamelSettings
-from penstock.flow.command import base_environment
+from penstock.flow.commands.command import base_environment
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.variables import Variables
 from penstock.kernel.clock import SystemClock

@@ -5,8 +5,8 @@ from datetime import UTC
 from pathlib import Path
 
 from penstock.flow.engine import FlowEngine
-from penstock.flow.parser import parse_flow
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.flow.surroundings import FlowSurroundings, Reach
 from penstock.kernel.clock import SystemClock
 from tests.differential.case import Case

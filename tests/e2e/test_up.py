@@ -243,7 +243,7 @@ async def test_modules_in_the_working_directory_do_not_stand_in_for_others(place
         (place.folder / f"{name}.py").write_text("raise SystemExit('read from the working directory')")
     async with place.up() as up:
         await up.shows("Applying the example")
-        assert up.child("penstock.flow.watchdog")
+        assert up.child("penstock.flow.commands.watchdog")
 
 
 async def test_two_of_them_do_not_share_a_folder(place: Place) -> None:

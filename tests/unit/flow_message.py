@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from penstock.flow.command import CommandRunner
+from penstock.flow.commands.command import CommandRunner
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
 from penstock.flow.variables import Variable, Variables

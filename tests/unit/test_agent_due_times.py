@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.agent.due_times import DueTimes, Span
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.kernel.cron import Cron
 
 ZONE = ZoneInfo("Europe/Berlin")

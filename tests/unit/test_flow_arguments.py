@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.arguments import Arguments
-from penstock.flow.exit_values import ExitValues
+from penstock.flow.commands.arguments import Arguments
+from penstock.flow.commands.exit_values import ExitValues
 from penstock.flow.period import Period
 
 word = st.text(st.characters(codec="utf-8", exclude_characters='" {\\'), min_size=1).filter(lambda w: w == w.strip())

@@ -5,8 +5,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.document import Mapping, Node, Scalar, Sequence, read_document
-from penstock.flow.problem import Problem, Problems
+from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence, read_document
+from penstock.flow.parsing.problem import Problem, Problems
 
 plain = st.recursive(
     st.one_of(st.text(max_size=20), st.none()),

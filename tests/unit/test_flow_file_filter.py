@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.file_filter import AntPatterns, FileFilter, NamePattern
+from penstock.flow.files.file_filter import AntPatterns, FileFilter, NamePattern
 
 _NAME = st.text(st.characters(categories=["L", "N"], include_characters="-_ "), min_size=1, max_size=8)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.simple import SimpleTemplate
 from penstock.flow.simple.dates import check_pattern, formatted
 from tests.unit.flow_message import NOON, flow_context, message

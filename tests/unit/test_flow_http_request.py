@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from penstock.flow.exchange import Exchange
-from penstock.flow.http_request import HttpMethod, HttpTarget, UnusableAddress, shown
-from penstock.flow.status_range import StatusRange
+from penstock.flow.http.http_request import HttpMethod, HttpTarget, UnusableAddress, shown
+from penstock.flow.http.status_range import StatusRange
 
 BASE = "http://host/base"
 

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.flow.commands.job import Job, package_of
+from penstock.flow.commands.job_flow import job_flow
 from penstock.flow.components.webjob import WebJob
 from penstock.flow.eips.to import To
-from penstock.flow.job import Job, package_of
-from penstock.flow.job_flow import job_flow
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.packages.environment import Package
 
 CRON = "0 */5 * * * MON-FRI"

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from penstock.flow.eips.set_body import SetBody
 from penstock.flow.languages.jsonpath import PathFailed
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.flow.parts import parts_of
-from penstock.flow.problem import InvalidFlow
 from penstock.flow.values import is_true, text_of
 from tests.unit.flow_message import flow_context, message
 

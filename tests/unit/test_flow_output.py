@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.output import Tail
+from penstock.flow.commands.output import Tail
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(1, 40))

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.output_lines import BoundedLines, CutLines
+from penstock.flow.commands.output_lines import BoundedLines, CutLines
 
 
 class Heard:

@@ -11,9 +11,9 @@ from penstock.flow.definition import FlowDefinition
 from penstock.flow.eips.log import LogStep
 from penstock.flow.eips.to import To
 from penstock.flow.family import Family
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow, Unknown
 from penstock.flow.period import Period
-from penstock.flow.problem import InvalidFlow, Unknown
 from penstock.kernel.cron import Cron
 from penstock.kernel.errors import Invalid
 

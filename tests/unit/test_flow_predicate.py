@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.flow.family import Family
-from penstock.flow.problem import UnknownName
+from penstock.flow.parsing.problem import UnknownName
 from penstock.flow.simple import SimplePredicate
 from penstock.flow.simple.comparison import OPERATORS, equal
 from tests.unit.flow_message import flow_context, message

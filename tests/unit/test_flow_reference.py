@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from penstock.flow.family import FOLDERS
-from penstock.flow.option import options_of
-from penstock.flow.reference import reference
+from penstock.flow.parsing.option import options_of
+from penstock.flow.parsing.reference import reference
 from penstock.flow.registry import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "flow-elements.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    """When it is not: `python -m penstock.flow.reference > docs/reference/flow-elements.md`."""
+    """When it is not: `python -m penstock.flow.parsing.reference > docs/reference/flow-elements.md`."""
     assert PAGE.read_text() == reference(registry())
 
 

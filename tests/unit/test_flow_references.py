@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.flow.references import variables_in
+from penstock.flow.parsing.references import variables_in
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.flow.components.exec import Exec
 from penstock.flow.components.quartz import Quartz
 from penstock.flow.eips.to import To
-from penstock.flow.parser import parse_flow
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.parsing.parser import parse_flow
 from penstock.kernel.cron import Cron
 
 CRON = "0 */5 * * * MON-FRI"

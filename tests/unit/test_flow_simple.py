@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.command import CommandRunner
+from penstock.flow.commands.command import CommandRunner
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange, text_of
 from penstock.flow.languages.constant import Constant

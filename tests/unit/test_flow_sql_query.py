@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.flow.exchange import Exchange
-from penstock.flow.sql_query import BoundQuery, QueryFailed, SqlQuery
+from penstock.flow.sql.sql_query import BoundQuery, QueryFailed, SqlQuery
 
 
 async def bound(query: str, body: object = None, separator: str = ",", **headers: object) -> BoundQuery:

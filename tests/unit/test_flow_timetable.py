@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from penstock.flow.command import CommandRunner
+from penstock.flow.commands.command import CommandRunner
 from penstock.flow.context import FlowContext
 from penstock.flow.timetable import Alarm, Ring, Timetable
 from penstock.flow.variables import Variable, Variables

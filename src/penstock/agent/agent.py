@@ -30,10 +30,10 @@ from penstock.agent.tasks import Tasks
 from penstock.agent.transfers.transfers import FileTransfers
 from penstock.agent.uplink import Uplink
 from penstock.agent.webjobs.web_jobs import WebJobs
-from penstock.flow.command import AGENT_MARKER, base_environment
-from penstock.flow.guard import Guard
-from penstock.flow.http_server import HttpServer
-from penstock.flow.orphans import sweep
+from penstock.flow.commands.command import AGENT_MARKER, base_environment
+from penstock.flow.commands.guard import Guard
+from penstock.flow.commands.orphans import sweep
+from penstock.flow.http.http_server import HttpServer
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.ids import new_id
 

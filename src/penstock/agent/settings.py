@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Meta, Struct
 
-from penstock.flow.command import AGENT_MARKER
+from penstock.flow.commands.command import AGENT_MARKER
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import ALLOWED, name_errors
 from penstock.kernel.settings import read_settings

@@ -17,8 +17,8 @@ def nats_credentials(service: str, days: int, keys: Path | None) -> None:
     """Print the credentials with which the service called SERVICE connects to the bus.
 
     NATS clients read them from a file. The service may be asked below `service.<SERVICE>.` and answer, no more; it
-    shows in `penstock get services` once it announces itself. `engine` is the interactive engine. The text is a secret, and made of the keys in the key
-    file (PENSTOCK_NATS_KEYS, else bus-keys.json in the data folder).
+    shows in `penstock get services` once it announces itself. `engine` is the interactive engine. The text is a
+    secret, and made of the keys in the key file (PENSTOCK_NATS_KEYS, else bus-keys.json in the data folder).
     """
     from penstock.bus.credentials import BusKeys
     from penstock.cli.installation import data_folder

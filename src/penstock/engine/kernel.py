@@ -14,7 +14,7 @@ from penstock.engine.channels import Channels, KernelLost, Message
 from penstock.engine.folders import KernelFolders, remove_folders
 from penstock.engine.languages import Language
 from penstock.engine.output import Output, from_message
-from penstock.flow.orphans import sweep
+from penstock.flow.commands.orphans import sweep
 from penstock.kernel.errors import PenstockError
 
 _log = structlog.get_logger(__name__)

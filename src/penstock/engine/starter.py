@@ -18,7 +18,7 @@ from penstock.engine.isolation import KERNEL_MAIN, Isolation
 from penstock.engine.kernel import ENGINE_MARKER, MARKER, Kernel, programs
 from penstock.engine.languages import Language
 from penstock.engine.output import Output
-from penstock.flow.guard import Guard
+from penstock.flow.commands.guard import Guard
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.ids import new_short_id
 

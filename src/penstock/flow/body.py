@@ -2,7 +2,7 @@
 
 import re
 
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.values import text_of
 
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)

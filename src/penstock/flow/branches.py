@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from penstock.flow.element import Element
-from penstock.flow.exceptions import ExceptionNames
+from penstock.flow.failures.exceptions import ExceptionNames
 from penstock.flow.language import Condition
 from penstock.flow.step import Step
 

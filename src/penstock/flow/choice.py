@@ -11,8 +11,8 @@ from penstock.flow.camel.camel_document import CamelDocument
 from penstock.flow.camel.installation import INSTALL_COMMAND
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.family import Family
-from penstock.flow.parser import parse_flow
-from penstock.flow.problem import InvalidFlow, Problem
+from penstock.flow.parsing.parser import parse_flow
+from penstock.flow.parsing.problem import InvalidFlow, Problem
 from penstock.kernel.errors import Invalid
 from penstock.kernel.names import name_key
 

@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from penstock.flow.command import CommandRunner
-from penstock.flow.errors import FlowError
+from penstock.flow.commands.command import CommandRunner
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.listener import FlowListener, Level, LogEntry
 from penstock.flow.resources import Resources
 from penstock.flow.variables import Variables

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.values import shown, text_of
 
 _TRUE, _FALSE = "true", "false"

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from penstock.flow.element import Element
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 
 
 class DataFormatFailed(FlowError):

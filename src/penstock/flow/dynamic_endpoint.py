@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import lru_cache
 
-from penstock.flow.builder import Builder
 from penstock.flow.component import Producer
 from penstock.flow.context import FlowContext
-from penstock.flow.document import Scalar
 from penstock.flow.element import Element
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
-from penstock.flow.problem import Problems
+from penstock.flow.failures.errors import FlowError
+from penstock.flow.parsing.builder import Builder
+from penstock.flow.parsing.document import Scalar
+from penstock.flow.parsing.problem import Problems
 from penstock.flow.registry import registry
 
 

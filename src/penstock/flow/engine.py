@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from penstock.flow.command import AGENT_MARKER, CommandRunner, base_environment
+from penstock.flow.commands.command import AGENT_MARKER, CommandRunner, base_environment
 from penstock.flow.context import FlowContext, Spawn
 from penstock.flow.definition import FlowDefinition
 from penstock.flow.listener import FlowListener, Tick
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.flow.resources import Resources
 from penstock.flow.running import FlowStatus, RunningFlow
 from penstock.flow.timetable import Ring, Timetable

@@ -8,7 +8,7 @@ from penstock.flow.values import text_of as text_of
 from penstock.kernel.ids import new_id
 
 if TYPE_CHECKING:
-    from penstock.flow.error_handling import ErrorHandling
+    from penstock.flow.failures.error_handling import ErrorHandling
 
 
 class Exchange:

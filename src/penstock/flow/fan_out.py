@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.pipeline import take_through
 from penstock.flow.step import Step
 

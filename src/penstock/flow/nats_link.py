@@ -12,7 +12,7 @@ from nats.errors import SlowConsumerError
 
 from penstock.egress.nats_address import NatsAddress
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.listener import Level
 
 _FLUSH_SECONDS = 2

@@ -4,7 +4,7 @@ from typing import Self
 
 from penstock.flow.conversion import TYPES
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 
 
 class ResultType(str):

@@ -5,8 +5,8 @@ import msgspec
 from penstock.flow.component import Consumer
 from penstock.flow.context import FlowContext
 from penstock.flow.element import Element
-from penstock.flow.error_handling import ErrorHandling
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.error_handling import ErrorHandling
 from penstock.flow.pipeline import take_through
 from penstock.flow.step import Step
 

@@ -13,8 +13,8 @@ import msgspec
 from penstock.egress.address_guard import AddressGuard
 from penstock.egress.guarded_http import GuardedHttp
 from penstock.egress.local_folders import LocalFolders
-from penstock.flow.databases import Databases
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
+from penstock.flow.sql.databases import Databases
 
 _MIB = 1024 * 1024
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from penstock.flow.errors import java_names
+from penstock.flow.failures.errors import java_names
 
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 
 
 class QueueFull(FlowError):

@@ -14,7 +14,7 @@ from penstock.agent.database import Database
 from penstock.agent.outbox import Outbox
 from penstock.agent.settings import AgentSettings
 from penstock.agent.uplink import Uplink
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.kernel.clock import Clock
 from penstock.protocol.assignment import AssignmentItem
 

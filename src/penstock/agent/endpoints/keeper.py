@@ -18,7 +18,7 @@ from penstock.apihost.standing import moved, new_standing
 from penstock.connectors.reference import names_in
 from penstock.connectors.registry import configuration_object
 from penstock.connectors.resolution import Secrets, filled
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.packages.environment import Package
 from penstock.protocol.endpoint import EndpointItem, EndpointStanding
 from penstock.protocol.status import EndpointStatusEnum2 as Status

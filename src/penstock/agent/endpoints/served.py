@@ -8,7 +8,7 @@ from multidict import CIMultiDict
 from penstock.apihost.entrance import KEY_HEADER, Entrance
 from penstock.apihost.life import EndpointLife
 from penstock.apihost.proxy import Answered, Forwarded, TooSlow, Unreached
-from penstock.flow.http_server import HttpServer, ServedPath, ServerRequest, problem
+from penstock.flow.http.http_server import HttpServer, ServedPath, ServerRequest, problem
 from penstock.kernel.errors import TooLarge
 
 _KEY = KEY_HEADER.lower().encode()

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from penstock.agent.outbox import Outbox
+from penstock.flow.commands.output_lines import BoundedLines
 from penstock.flow.listener import Level
-from penstock.flow.output_lines import BoundedLines
 from penstock.kernel.clock import Clock
 from penstock.kernel.ids import new_id
 from penstock.protocol.report import LogLine

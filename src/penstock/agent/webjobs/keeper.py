@@ -9,8 +9,8 @@ from penstock.agent.assigned.book import Book, Drawer, Kept
 from penstock.agent.assigned.task_keeper import TaskKeeper
 from penstock.agent.webjobs.job_log import JobLog
 from penstock.agent.webjobs.kept_running import KeptRunning
-from penstock.flow.command import CommandRunner
-from penstock.flow.job import Job
+from penstock.flow.commands.command import CommandRunner
+from penstock.flow.commands.job import Job
 from penstock.flow.variables import Variables
 from penstock.packages.environment import Environments
 from penstock.protocol.web_job import WebJobItem, WebJobPhase, WebJobState

@@ -7,7 +7,7 @@ import msgspec
 
 from penstock.agent.assigned.book import Book
 from penstock.agent.webjobs.job_log import JobLog
-from penstock.flow.command import Command, CommandRunner, Outcome
+from penstock.flow.commands.command import Command, CommandRunner, Outcome
 from penstock.flow.variables import Variables
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import PenstockError

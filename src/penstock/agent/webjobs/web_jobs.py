@@ -10,7 +10,7 @@ from penstock.agent.entries import Channel
 from penstock.agent.settings import AgentSettings
 from penstock.agent.variables import VariableSource
 from penstock.agent.webjobs.keeper import WebJobKeeper
-from penstock.flow.command import CommandRunner
+from penstock.flow.commands.command import CommandRunner
 from penstock.flow.variables import Variables
 from penstock.packages.environment import Environments
 from penstock.packages.index import PackageIndex

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from penstock.areas.flows.model import FLOWS, Flow
-from penstock.flow.references import variables_in
+from penstock.flow.parsing.references import variables_in
 from penstock.kernel.names import name_key
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.matching import Needs, needs_of, told

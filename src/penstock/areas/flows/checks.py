@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from penstock.areas.flows.model import IntegrationFlow, IntegrationFlowFile
 from penstock.flow.choice import choose, forced_engine
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors, name_key
 from penstock.kernel.wire import encode

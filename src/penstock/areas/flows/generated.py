@@ -12,7 +12,7 @@ from penstock.areas.flows.gaps import Gaps
 from penstock.areas.flows.model import Flow
 from penstock.areas.flows.notices import AgentNotices
 from penstock.areas.flows.states import FlowStates
-from penstock.flow.parser import parse_flow
+from penstock.flow.parsing.parser import parse_flow
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NameTaken

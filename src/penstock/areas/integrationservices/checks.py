@@ -6,7 +6,7 @@ from penstock.areas.integrationservices.model import IntegrationService, Integra
 from penstock.areas.integrationservices.property_types import TYPES, completed, type_of, value_problem
 from penstock.areas.integrationservices.template import as_flow, names_of
 from penstock.flow.choice import choose
-from penstock.flow.problem import InvalidFlow
+from penstock.flow.parsing.problem import InvalidFlow
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors, name_key
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from penstock.areas.schedules.model import CATEGORY, SCHEDULES, Schedule, ScheduleDto
-from penstock.flow.scheduled_command import scheduled_command
+from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.resource.changes import Changes

@@ -7,7 +7,7 @@ import msgspec
 from penstock.areas.webjobs.assignments import WebJobStates
 from penstock.areas.webjobs.checks import arguments_of, check
 from penstock.areas.webjobs.model import CATEGORY, WEB_JOBS, WebJobEntity, WebJobStatus
-from penstock.flow.job_flow import job_flow
+from penstock.flow.commands.job_flow import job_flow
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid, Stale

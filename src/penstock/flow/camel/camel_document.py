@@ -5,10 +5,10 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from penstock.flow.camel.catalog import DATA_FORMAT, DOCUMENT, LANGUAGE, STEP, Catalog, catalog
-from penstock.flow.document import Mapping, Node, Scalar, Sequence, read_document
-from penstock.flow.endpoint_uri import EndpointUri
 from penstock.flow.family import Family
-from penstock.flow.problem import Problem, Problems, Unknown
+from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence, read_document
+from penstock.flow.parsing.endpoint_uri import EndpointUri
+from penstock.flow.parsing.problem import Problem, Problems, Unknown
 
 _FEW = 40
 _OPEN = ("{{", "${")

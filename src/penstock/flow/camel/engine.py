@@ -14,7 +14,7 @@ from penstock.flow.camel.launcher import Launcher
 from penstock.flow.camel.release import VERSION
 from penstock.flow.camel.settings import CamelSettings
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.http_server import HttpServer
+from penstock.flow.http.http_server import HttpServer
 from penstock.flow.listener import FlowListener
 from penstock.flow.running import FlowState, FlowStatus
 from penstock.flow.variables import Resolve, Variables

@@ -6,7 +6,7 @@ import httpx
 from aiohttp import web
 
 from penstock.flow.camel.console import Served
-from penstock.flow.http_server import HttpServer, ServedPath, ServerRequest, problem
+from penstock.flow.http.http_server import HttpServer, ServedPath, ServerRequest, problem
 
 # Of one connection only, or made anew by whoever sends.
 _OF_THE_WAY = {

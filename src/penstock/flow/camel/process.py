@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from penstock.flow.command import RUN_MARKER
-from penstock.flow.orphans import sweep
+from penstock.flow.commands.command import RUN_MARKER
+from penstock.flow.commands.orphans import sweep
 from penstock.kernel.ids import new_id
 
 _AT_ONCE = 1 << 16

@@ -8,7 +8,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from penstock.flow.camel.quartz_cron import quartz_cron
-from penstock.flow.endpoint_uri import EndpointUri
+from penstock.flow.parsing.endpoint_uri import EndpointUri
 
 KEY = "penstock.var."
 """What a variable's name begins with among Camel's properties."""

@@ -6,14 +6,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from penstock.flow.arguments import Arguments
-from penstock.flow.command import Command, CommandFailed, Outcome
+from penstock.flow.commands.arguments import Arguments
+from penstock.flow.commands.command import Command, CommandFailed, Outcome
+from penstock.flow.commands.exit_values import ExitValues
+from penstock.flow.commands.output_lines import Lines
 from penstock.flow.component import Producer
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
-from penstock.flow.exit_values import ExitValues
 from penstock.flow.listener import CommandRun, Level
-from penstock.flow.output_lines import Lines
 from penstock.flow.period import Period
 from penstock.flow.text import Text
 from penstock.kernel.errors import PenstockError

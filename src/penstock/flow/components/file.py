@@ -10,17 +10,17 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from penstock.flow import file_store
 from penstock.flow.body import bytes_of
 from penstock.flow.component import Consumer, Producer
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange, text_of
-from penstock.flow.file_filter import AntPatterns, FileFilter, NamePattern
-from penstock.flow.file_intake import FileIntake, FileRules, Settling
-from penstock.flow.file_order import FileOrder
-from penstock.flow.file_store import FileExist, FileOperationFailed
+from penstock.flow.files import file_store
+from penstock.flow.files.file_filter import AntPatterns, FileFilter, NamePattern
+from penstock.flow.files.file_intake import FileIntake, FileRules, Settling
+from penstock.flow.files.file_order import FileOrder
+from penstock.flow.files.file_store import FileExist, FileOperationFailed
+from penstock.flow.files.move_target import MoveTarget
 from penstock.flow.intake import Intake
-from penstock.flow.move_target import MoveTarget
 from penstock.flow.period import Period
 from penstock.flow.poller import Poller
 from penstock.flow.simple import DynamicText

@@ -11,14 +11,14 @@ from penstock.egress.guarded_http import HttpAnswer, HttpFailed, HttpPatience
 from penstock.flow.body import body_of, bytes_of, charset_of
 from penstock.flow.component import Producer
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange, text_of
-from penstock.flow.extra_options import ExtraOptions
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.headers import Headers
-from penstock.flow.http_headers import outgoing, outlasts_answer, take_in
-from penstock.flow.http_request import HttpMethod, HttpTarget, has_body, shown
+from penstock.flow.http.http_headers import outgoing, outlasts_answer, take_in
+from penstock.flow.http.http_request import HttpMethod, HttpTarget, has_body, shown
+from penstock.flow.http.status_range import StatusRange
+from penstock.flow.parsing.extra_options import ExtraOptions
 from penstock.flow.period import Period
-from penstock.flow.status_range import StatusRange
 from penstock.flow.text import Text
 
 

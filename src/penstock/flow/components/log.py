@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from penstock.flow.component import Producer
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import java_names
 from penstock.flow.exchange import Exchange, text_of
+from penstock.flow.failures.errors import java_names
 from penstock.flow.listener import Level
 from penstock.flow.values import shown
 

@@ -13,9 +13,9 @@ from msgspec import Meta
 from penstock.flow.body import BodyUnsuitable, body_of, bytes_of, charset_of
 from penstock.flow.component import Consumer, Stop
 from penstock.flow.exchange import Exchange, text_of
-from penstock.flow.http_headers import outgoing, take_in
-from penstock.flow.http_request import HttpMethod
-from penstock.flow.http_server import ServedPath, ServerRequest, problem
+from penstock.flow.http.http_headers import outgoing, take_in
+from penstock.flow.http.http_request import HttpMethod
+from penstock.flow.http.http_server import ServedPath, ServerRequest, problem
 from penstock.flow.intake import Intake
 from penstock.flow.period import Period
 

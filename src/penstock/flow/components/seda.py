@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from penstock.flow.component import Consumer, Producer
 from penstock.flow.context import FlowContext, NoConsumer
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.intake import Intake
 from penstock.flow.period import Period
 from penstock.flow.waiting_line import QueueFull, WaitingLine

@@ -8,13 +8,13 @@ from msgspec import Meta
 
 from penstock.flow.component import Consumer, Producer
 from penstock.flow.context import FlowContext
-from penstock.flow.databases import Database, DataSource
 from penstock.flow.exchange import Exchange
 from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
 from penstock.flow.period import Period
 from penstock.flow.poller import Poller
-from penstock.flow.sql_query import QueryFailed, SqlQuery
+from penstock.flow.sql.databases import Database, DataSource
+from penstock.flow.sql.sql_query import QueryFailed, SqlQuery
 
 _CAMEL_OVERRIDES = ("CamelSqlQuery", "CamelSqlParameters", "CamelSqlRetrieveGeneratedKeys", "CamelSqlGeneratedColumns")
 

@@ -5,13 +5,13 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from penstock.flow.command import Command
+from penstock.flow.commands.command import Command
+from penstock.flow.commands.job import Job, package_of
+from penstock.flow.commands.output_lines import BoundedLines, Lines
 from penstock.flow.components.exec import Exec
 from penstock.flow.context import FlowContext
 from penstock.flow.exchange import Exchange
-from penstock.flow.job import Job, package_of
 from penstock.flow.listener import Level
-from penstock.flow.output_lines import BoundedLines, Lines
 from penstock.flow.text import Text
 
 

@@ -6,8 +6,8 @@ from msgspec import Meta
 
 from penstock.flow.branches import DoCatch, DoFinally
 from penstock.flow.context import FlowContext
-from penstock.flow.error_handling import CAUGHT
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.error_handling import CAUGHT
 from penstock.flow.pipeline import take_through
 from penstock.flow.step import Step
 

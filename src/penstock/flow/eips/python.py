@@ -7,11 +7,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.listener import Level
 from penstock.flow.period import Period
-from penstock.flow.python_worker import PythonCode, PythonWorker
+from penstock.flow.python_step.python_worker import PythonCode, PythonWorker
 from penstock.flow.step import Step
 from penstock.flow.values import text_of
 

@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError, lineage
-from penstock.flow.exceptions import ExceptionNames
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError, lineage
+from penstock.flow.failures.exceptions import ExceptionNames
 from penstock.flow.simple import DynamicText
 from penstock.flow.step import Step
 

@@ -10,11 +10,11 @@ from msgspec import Meta
 
 from penstock.flow.context import FlowContext
 from penstock.flow.conversion import converted
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.family import Family
 from penstock.flow.language import Language, Use
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 from penstock.flow.result_type import ResultType
 from penstock.flow.simple import DynamicText
 from penstock.flow.value_source import ValueSource

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from penstock.flow.conversion import TYPES, NotConvertible, converted
-from penstock.flow.error_handling import CAUGHT
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.error_handling import CAUGHT
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 from penstock.flow.simple.dates import check_pattern, formatted, split_offset
 from penstock.flow.simple.files import FILE_FUNCTIONS
 from penstock.flow.simple.members import way

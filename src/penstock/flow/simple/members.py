@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from penstock.flow.errors import FlowError
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.values import shown
 
 Way = Callable[[object], object]

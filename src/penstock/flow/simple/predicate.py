@@ -15,7 +15,7 @@ import msgspec
 
 from penstock.flow.exchange import Exchange
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 from penstock.flow.simple.comparison import OPERATORS, kind_of
 from penstock.flow.simple.scanning import closing
 from penstock.flow.simple.template import Function, SimpleTemplate

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 
 _OPENINGS = ("$simple{", "$init{")
 

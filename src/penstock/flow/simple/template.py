@@ -8,7 +8,7 @@ import msgspec
 from penstock.flow.conversion import NotConvertible, number, whole
 from penstock.flow.exchange import Exchange
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 from penstock.flow.simple.functions import Read, function
 from penstock.flow.simple.scanning import outside, pieces
 from penstock.flow.text import Text

@@ -18,8 +18,8 @@ from litestar.types import ASGIApp
 from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy
 from penstock.apihost.packages import ApiPackages
-from penstock.flow.command import AGENT_MARKER
-from penstock.flow.guard import Guard
+from penstock.flow.commands.command import AGENT_MARKER
+from penstock.flow.commands.guard import Guard
 from penstock.kernel.actor import Actor, Role
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Forbidden, Invalid, PenstockError, Unauthenticated, naming_files

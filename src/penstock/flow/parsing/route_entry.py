@@ -6,8 +6,8 @@ from msgspec import Meta
 
 from penstock.flow.component import Consumer
 from penstock.flow.element import Element
+from penstock.flow.failures.on_exception import ErrorHandler, OnException
 from penstock.flow.family import Family
-from penstock.flow.on_exception import ErrorHandler, OnException
 from penstock.flow.step import Step
 
 _ID = "Name of the route; that of the flow when absent."

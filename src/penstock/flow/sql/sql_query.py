@@ -7,8 +7,8 @@ from typing import Any, Self
 import msgspec
 
 from penstock.flow.context import FlowContext
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange
+from penstock.flow.failures.errors import FlowError
 from penstock.flow.simple import SimpleTemplate
 
 _PARTS = re.compile(

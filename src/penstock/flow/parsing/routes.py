@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from penstock.flow.builder import Builder
-from penstock.flow.document import Node
 from penstock.flow.element import Element
-from penstock.flow.error_handling import ErrorHandling
-from penstock.flow.on_exception import ErrorHandler, OnException
+from penstock.flow.failures.error_handling import ErrorHandling
+from penstock.flow.failures.on_exception import ErrorHandler, OnException
+from penstock.flow.parsing.builder import Builder
+from penstock.flow.parsing.document import Node
+from penstock.flow.parsing.route_entry import From, RouteConfiguration, RouteEntry
 from penstock.flow.route import Route
-from penstock.flow.route_entry import From, RouteConfiguration, RouteEntry
 
 
 class Routes:

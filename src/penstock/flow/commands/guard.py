@@ -4,12 +4,13 @@ import asyncio
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 import structlog
 
-from penstock.flow.orphans import sweep
+from penstock.flow.commands.orphans import sweep
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
@@ -49,6 +50,7 @@ class Guard:
             await asyncio.to_thread(sweep, self._name, self._value)
             return
         watchdog = self._watchdog
+        watchdog.farewell()
         watchdog.let_go()
         await asyncio.to_thread(watchdog.process.wait)
 
@@ -76,7 +78,7 @@ class _Watchdog:
     def __init__(self, name: str, value: str) -> None:
         reader, self._writer = os.pipe()
         # -P: modules in the working directory must not stand in for ours or Python's.
-        command = [sys.executable, "-P", "-m", "penstock.flow.watchdog", name, value]
+        command = [sys.executable, "-P", "-m", "penstock.flow.commands.watchdog", name, value]
         try:
             self.process = subprocess.Popen(  # noqa: S603 - our own module
                 command, stdin=reader, stdout=subprocess.DEVNULL, start_new_session=True
@@ -84,6 +86,11 @@ class _Watchdog:
         finally:
             os.close(reader)
         self.handle = os.pidfd_open(self.process.pid)
+
+    def farewell(self) -> None:
+        """Says that this process ends by itself."""
+        with suppress(BrokenPipeError):  # the watchdog has ended early
+            os.write(self._writer, b".")
 
     def let_go(self) -> None:
         asyncio.get_running_loop().remove_reader(self.handle)

@@ -19,7 +19,7 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from penstock.flow.problem import Problem, Problems
+from penstock.flow.parsing.problem import Problem, Problems
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 60

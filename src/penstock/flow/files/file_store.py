@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from penstock.egress.local_folders import open_file
-from penstock.flow.errors import FlowError
-from penstock.flow.file_filter import FileFilter
+from penstock.flow.failures.errors import FlowError
+from penstock.flow.files.file_filter import FileFilter
 
 _MOST_FILES = 50_000
 

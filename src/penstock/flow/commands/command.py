@@ -11,9 +11,9 @@ from datetime import timedelta
 import msgspec
 import structlog
 
-from penstock.flow.orphans import sweep
-from penstock.flow.output import OutputPipe, Tail
-from penstock.flow.output_lines import CutLines, Lines
+from penstock.flow.commands.orphans import sweep
+from penstock.flow.commands.output import OutputPipe, Tail
+from penstock.flow.commands.output_lines import CutLines, Lines
 from penstock.kernel.errors import PenstockError
 from penstock.packages.environment import Environments
 

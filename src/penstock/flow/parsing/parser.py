@@ -3,17 +3,17 @@
 from collections.abc import Mapping as MappingType
 from types import MappingProxyType
 
-from penstock.flow.builder import Builder
 from penstock.flow.definition import FlowDefinition
-from penstock.flow.document import Mapping, Node, Scalar, Sequence, read_document
 from penstock.flow.element import Element
+from penstock.flow.failures.on_exception import ErrorHandler, OnException
 from penstock.flow.family import Family
-from penstock.flow.on_exception import ErrorHandler, OnException
-from penstock.flow.problem import InvalidFlow, Problem, Problems, Unknown
+from penstock.flow.parsing.builder import Builder
+from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence, read_document
+from penstock.flow.parsing.problem import InvalidFlow, Problem, Problems, Unknown
+from penstock.flow.parsing.route_entry import From, RouteConfiguration, RouteEntry
+from penstock.flow.parsing.routes import Routes
 from penstock.flow.registry import registry
 from penstock.flow.route import Route
-from penstock.flow.route_entry import From, RouteConfiguration, RouteEntry
-from penstock.flow.routes import Routes
 
 _NO_VARIABLES: MappingType[str, str] = MappingProxyType({})
 _FORM = "must be a list of routes: `- route: {from: ...}` or `- from: ...`"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from penstock.flow.scheduled_command import scheduled
+from penstock.flow.commands.scheduled_command import scheduled
 from penstock.flow.text import written
 from penstock.kernel.wire import encode
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from penstock.egress.local_folders import LocalFolders
-from penstock.flow import file_store
 from penstock.flow.body import body_of
 from penstock.flow.exchange import Exchange
-from penstock.flow.file_filter import FileFilter
-from penstock.flow.file_order import FileOrder
-from penstock.flow.file_store import FileOperationFailed, FoundFile
+from penstock.flow.files import file_store
+from penstock.flow.files.file_filter import FileFilter
+from penstock.flow.files.file_order import FileOrder
+from penstock.flow.files.file_store import FileOperationFailed, FoundFile
 from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
 from penstock.flow.poller import After

@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from penstock.flow.component import Producer
 from penstock.flow.element import Element
-from penstock.flow.exceptions import ExceptionNames
+from penstock.flow.failures.exceptions import ExceptionNames
+from penstock.flow.failures.redelivery import RedeliveryPolicy
 from penstock.flow.language import Condition
-from penstock.flow.redelivery import RedeliveryPolicy
 from penstock.flow.step import Step
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import msgspec
 
-from penstock.flow.errors import FlowError, java_names
+from penstock.flow.failures.errors import FlowError, java_names
 
 _CHILD = Path(__file__).with_name("python_child.py")
 _LONGEST = 64 * 1024 * 1024  # bytes of a message

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 from penstock.flow.component import Component, Consumer, Producer
 from penstock.flow.dataformat import DataFormat
-from penstock.flow.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.element import Element
-from penstock.flow.endpoint_uri import EndpointUri
-from penstock.flow.extra_options import ExtraOptions
 from penstock.flow.family import Family
 from penstock.flow.language import Language, Use
-from penstock.flow.option import NeedsVariables, Option, options_of
-from penstock.flow.problem import Problem, Problems, Unknown, UnknownName
+from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence
+from penstock.flow.parsing.endpoint_uri import EndpointUri
+from penstock.flow.parsing.extra_options import ExtraOptions
+from penstock.flow.parsing.option import NeedsVariables, Option, options_of
+from penstock.flow.parsing.problem import Problem, Problems, Unknown, UnknownName
 from penstock.flow.registry import Registry
 from penstock.flow.step import Step
 from penstock.flow.text import Text

@@ -6,8 +6,8 @@ from urllib.parse import quote, quote_plus, urlsplit, urlunsplit
 
 import msgspec
 
-from penstock.flow.errors import FlowError
 from penstock.flow.exchange import Exchange, text_of
+from penstock.flow.failures.errors import FlowError
 
 _UNSAFE = "%:/?#[]@!$&'()*+,;=~-._"
 

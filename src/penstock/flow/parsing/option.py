@@ -7,9 +7,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from penstock.flow.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.element import Element
 from penstock.flow.language import Use
+from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence
 from penstock.flow.text import Reference, Text
 
 

@@ -5,7 +5,7 @@ from typing import Self
 
 import msgspec
 
-from penstock.flow.command import Command, CommandFailed
+from penstock.flow.commands.command import Command, CommandFailed
 from penstock.flow.text import Text, written
 from penstock.flow.variables import Variables
 from penstock.packages.environment import Environments, Package

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
-from penstock.flow.file_store import FoundFile
+from penstock.flow.files.file_store import FoundFile
 
 _KEY = re.compile(r"(?P<reverse>reverse:)?(?P<fold>ignoreCase:)?file:(?P<what>name|onlyname|length|size|modified)")
 

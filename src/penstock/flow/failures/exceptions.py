@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Self
 
-from penstock.flow.errors import chain, java_names, known_java_names
+from penstock.flow.failures.errors import chain, java_names, known_java_names
 from penstock.flow.family import Family
-from penstock.flow.problem import Unknown, UnknownName
+from penstock.flow.parsing.problem import Unknown, UnknownName
 
 
 class ExceptionNames(tuple[str, ...]):

@@ -12,11 +12,11 @@ import msgspec
 from penstock.flow.component import Component, Consumer, Producer
 from penstock.flow.dataformat import DataFormat
 from penstock.flow.element import Element
-from penstock.flow.extra_options import ExtraOptions
 from penstock.flow.family import FOLDERS, Family
 from penstock.flow.language import Language, Use
-from penstock.flow.option import Option, options_of
-from penstock.flow.parser import ENTRIES
+from penstock.flow.parsing.extra_options import ExtraOptions
+from penstock.flow.parsing.option import Option, options_of
+from penstock.flow.parsing.parser import ENTRIES
 from penstock.flow.registry import Registry, registry
 from penstock.flow.step import Step
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from penstock.flow.failures.on_exception import DeadLetterChannel, ErrorHandler, OnException
+from penstock.flow.failures.redelivery import Redelivery
 from penstock.flow.listener import Level
-from penstock.flow.on_exception import DeadLetterChannel, ErrorHandler, OnException
 from penstock.flow.pipeline import take_through
-from penstock.flow.redelivery import Redelivery
 
 if TYPE_CHECKING:
     from penstock.flow.context import FlowContext

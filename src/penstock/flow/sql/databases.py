@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from penstock.egress.address_guard import AddressGuard
 from penstock.egress.database_address import DatabaseAddress, DatabaseFailed
 from penstock.egress.local_folders import LocalFolders
-from penstock.flow.references import DATA_SOURCE
-from penstock.flow.sql_query import BoundQuery, QueryFailed
+from penstock.flow.parsing.references import DATA_SOURCE
+from penstock.flow.sql.sql_query import BoundQuery, QueryFailed
 from penstock.flow.variables import Variables
 from penstock.kernel.errors import NotFound
 

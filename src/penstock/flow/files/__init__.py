@@ -1,0 +1,1 @@
+"""Files that flows read and write."""

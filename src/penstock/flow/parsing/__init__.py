@@ -1,0 +1,1 @@
+"""Flows' documents read into routes, every problem with its place."""
