@@ -138,7 +138,8 @@ def _default(option: Option) -> str:
         return str(default).lower()
     if isinstance(default, tuple):
         return ", ".join(str(each) for each in default)
-    return str(default)
+    text = str(default)
+    return text if text.isprintable() else f"`{text.encode('unicode_escape').decode()}`"
 
 
 if __name__ == "__main__":
