@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -56,11 +57,13 @@ class PostgresServer:
     def pause(self) -> None:
         """Makes the server hang: nothing is accepted or answered, and no connection breaks."""
         for process in self._processes():
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
 
     def resume(self) -> None:
         for process in self._processes():
-            process.resume()
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
 
     def new_database(self) -> str:
         """The URL of an empty database."""
@@ -80,10 +83,13 @@ class PostgresServer:
         return True
 
     def _processes(self) -> list[psutil.Process]:
+        """Those of the server and its connections; any of them may end meanwhile."""
         if self._process is None:
             return []
-        server = psutil.Process(self._process.pid)
-        return [server, *server.children()]
+        with suppress(psutil.NoSuchProcess):
+            server = psutil.Process(self._process.pid)
+            return [server, *server.children()]
+        return []
 
     def _signal(self, number: int) -> None:
         if self._process is not None:

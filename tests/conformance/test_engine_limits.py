@@ -23,9 +23,9 @@ async def still_works(engine: Engine) -> bool:
 
 async def test_an_endless_loop_is_interrupted(kernels: Engine) -> None:
     shown = await run(
-        kernels, "import time\nprint('begun', flush=True); time.sleep(0.5)\nwhile True: pass", seconds=2.0
+        kernels, "import time\nprint('begun', flush=True); time.sleep(0.5)\nwhile True: pass", seconds=5.0
     )
-    assert shown.error == "the run took longer than 2 s"
+    assert shown.error == "the run took longer than 5 s"
     assert shown.failure == "LimitReached"
     assert shown.text.startswith("begun\n")
     assert "KeyboardInterrupt" not in shown.text

@@ -1,6 +1,7 @@
 """How kernels are kept apart from the machine, the platform and each other."""
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ _log = structlog.get_logger(__name__)
 KERNEL_MAIN = Path(__file__).parent / "kernel_main.py"
 SEEN_CACHE = "/run/cache"
 _FIRST_USER = 600_000_000
+_USERS = 10_000
+_ENGINES = 100_000
 _TRIAL_SECONDS = 10
 _MEMORY_FOLDER = 64 << 20  # bytes
 _PASSED = ("LANG", "LANGUAGE", "LC_ALL", "TZ")
@@ -95,6 +98,8 @@ class Bubblewrap(Isolation):
         super().__init__(settings)
         self._program = program
         self._root = os.geteuid() == 0
+        # Limits of processes count by user: the kernels of two engines on one machine must not be the same ones.
+        self._first_user = _FIRST_USER + secrets.randbelow(_ENGINES) * _USERS
 
     @property
     def statements(self) -> Sequence[str]:
@@ -107,7 +112,7 @@ class Bubblewrap(Isolation):
         )
 
     def user(self, number: int) -> int:
-        return _FIRST_USER + number % 1_000_000 if self._root else 0
+        return self._first_user + number % _USERS if self._root else 0
 
     def command(
         self, folders: KernelFolders, program: Sequence[str], cache: Path | None, *, warming: bool
