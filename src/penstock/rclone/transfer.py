@@ -11,12 +11,9 @@ from penstock.rclone.failure import TransferFailed, in_plain_words
 from penstock.rclone.log_line import LogLine
 from penstock.rclone.remote import Remote
 from penstock.rclone.stats import Stats
-from penstock.rclone.worker import RcloneWorker
+from penstock.rclone.worker import RcloneEnded, RcloneWorker
 
 _GROUP = "transfer"
-_FIRST_LOOK = 0.005
-_LONGEST_LOOK = 0.5
-_LOOK_SHARE = 0.02
 _TOLD = 0.25
 _PAUSE_BEFORE_RETRY = 1.0
 _NAMED = 20
@@ -134,27 +131,30 @@ class _Run:
             **self._wanted.arguments.call,
             "_config": {**self._wanted.arguments.config, **config},
             "_group": _GROUP,
-            "_async": True,
         }
-        started = await self._worker.call(f"sync/{self._wanted.command}", parameters)
-        status = await self._finished(started["jobid"])
+        error = await self._outcome(f"sync/{self._wanted.command}", parameters)
         await self._worker.flush()
         stats = await self._stats()
         self._listener.progress(stats)
-        return stats, None if status["success"] else str(status["error"])
+        return stats, error
 
-    async def _finished(self, job: int) -> dict[str, Any]:
-        """The job's status once it has ended. A long job is looked at less often, so that looking costs little."""
-        loop = asyncio.get_running_loop()
-        began = told = loop.time()
-        while True:
-            status = await self._worker.call("job/status", {"jobid": job})
-            if status["finished"]:
-                return status
-            if loop.time() - told >= _TOLD:
-                told = loop.time()
-                self._listener.progress(await self._stats())
-            await asyncio.sleep(min(max(_FIRST_LOOK, (loop.time() - began) * _LOOK_SHARE), _LONGEST_LOOK))
+    async def _outcome(self, path: str, parameters: dict[str, Any]) -> str | None:
+        """Makes the call, which lasts as long as the transfer, and tells its progress; answers why it failed."""
+        calling = asyncio.ensure_future(self._worker.call(path, parameters, timeout=None))
+        try:
+            while not calling.done():
+                await asyncio.wait({calling}, timeout=_TOLD)
+                if not calling.done():
+                    self._listener.progress(await self._stats())
+            await calling
+        except RcloneEnded:
+            raise
+        except TransferFailed as error:
+            return error.detail
+        finally:
+            calling.cancel()
+            await asyncio.wait({calling})
+        return None
 
     async def _stats(self) -> Stats:
         return msgspec.convert(await self._worker.call("core/stats", {"group": _GROUP, "short": True}), Stats)

@@ -33,6 +33,10 @@ def _nobody(line: LogLine) -> None:
     """Takes lines that belong to no transfer."""
 
 
+class RcloneEnded(TransferFailed):
+    """The process has gone in the middle of a call."""
+
+
 class RcloneWorker:
     """Answers remote control calls on a unix socket in a folder that only its owner may enter.
 
@@ -61,6 +65,8 @@ class RcloneWorker:
             process = await asyncio.create_subprocess_exec(
                 program,
                 *("rcd", "--rc-no-auth", "--rc-addr", f"unix://{_SOCKET}"),
+                # A call lasts as long as its transfer.
+                *("--rc-server-read-timeout", "0", "--rc-server-write-timeout", "0"),
                 # No configuration file: what a transfer may reach is in its call.
                 *("--config", "", "--use-json-log", "--log-level", "INFO", "--stats", "0"),
                 cwd=folder,
@@ -94,13 +100,17 @@ class RcloneWorker:
         """Hands each line logged from now on to `on_line`; to nobody when None."""
         self._on_line = on_line or _nobody
 
-    async def call(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Makes one call. Raises TransferFailed with rclone's words, also when the process has gone."""
+    async def call(
+        self, path: str, parameters: Mapping[str, Any], timeout: float | None = _CALL_SECONDS
+    ) -> dict[str, Any]:
+        """Makes one call. Raises TransferFailed with rclone's words, RcloneEnded when the process has gone."""
         body = msgspec.json.encode(parameters)
         try:
-            answer = await self._client.post(f"/{path}", content=body, headers={"Content-Type": "application/json"})
+            answer = await self._client.post(
+                f"/{path}", content=body, headers={"Content-Type": "application/json"}, timeout=timeout
+            )
         except httpx.HTTPError as error:
-            raise TransferFailed(f"rclone ended: {self._last or error or type(error).__name__}") from None
+            raise RcloneEnded(f"rclone ended: {self._last or error or type(error).__name__}") from None
         value: dict[str, Any] = msgspec.json.decode(answer.content)
         if answer.status_code != httpx.codes.OK:
             raise TransferFailed(str(value.get("error", "rclone does not say why")))
