@@ -25,6 +25,7 @@ from penstock.kernel.errors import Invalid, PenstockError, naming_files
 
 _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 5.0
+_END_SECONDS = 10.0
 
 
 async def work(settings: EngineSettings) -> None:
@@ -53,6 +54,8 @@ async def embedded(settings: EngineSettings) -> None:
             asyncio.create_task(_unused(engine, settings.idle_minutes * 60), name="idleness"),
         ]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        # The bus may have died with the server; its watchdog ends what the engine leaves.
+        asyncio.get_running_loop().call_later(_END_SECONDS, os._exit, 1)
         for end in ends:
             end.cancel()
 
