@@ -56,11 +56,7 @@ class ResourceKind(ConfigurationKind[S], Generic[S, E]):
         except Invalid as error:
             raise in_document(error, self.places) from None
         before = self.shown(found) if found is not None else None
-        if not writes:
-            return Plan("keep", before=before, after=before)
-        action = "change" if found is not None else "create"
-        finish = [partial(self._planning.announce, entity)]
-        return Plan(action, before=before, after=self.shown(entity), writes=writes, finish=finish)
+        return Plan.of_put(before, self.shown(entity), writes, finish=[partial(self._planning.announce, entity)])
 
     async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
         found = await self._planning.find(metadata.name)

@@ -88,13 +88,12 @@ class TransferKeeper(TaskKeeper[TransferItem, TransferBook]):
 
     async def _wait_and_run(self, body: TransferItem, book: TransferBook, due_times: DueTimes) -> None:
         assert book.account.until is not None
-        due: datetime | None = None
-        for cron in due_times.crons:
+        for cron in due_times.crons:  # one, or none
             due = cron.next_after(book.account.until, self._zone)
-        while due is not None:
-            await self._clock.sleep_until(due)
-            await self._tick(body, book, due)
-            due = due_times.crons[0].next_after(due, self._zone)
+            while due is not None:
+                await self._clock.sleep_until(due)
+                await self._tick(body, book, due)
+                due = cron.next_after(due, self._zone)
         await asyncio.get_running_loop().create_future()
 
     async def _tick(self, body: TransferItem, book: TransferBook, due: datetime) -> None:

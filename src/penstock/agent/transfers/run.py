@@ -1,7 +1,6 @@
 """One run of a file transfer, from its first report to its last."""
 
 import asyncio
-from datetime import timedelta
 
 import msgspec
 import structlog
@@ -103,7 +102,7 @@ class TransferRunner:
 
 def ended_run(book: TransferBook, run: OpenRun, clock: Clock, error: str | None) -> TransferRun:
     """What is told of a run when it has ended."""
-    finished = max(clock.now(), run.started + timedelta())
+    finished = max(clock.now(), run.started)
     return TransferRun(
         id=run.id, key=book.key, version=run.version, started=run.started, due=run.due, finished=finished, error=error
     )

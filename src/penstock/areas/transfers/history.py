@@ -1,6 +1,7 @@
 """What file transfers did: pages of runs, files and due times."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from penstock.areas.transfers.model import MftFileTransferEntry, MftScheduleExecuted, MftTick, TransferFilter
@@ -11,6 +12,7 @@ from penstock.kernel.errors import NotFound
 from penstock.kernel.wire import encode
 from penstock.resource.answer import Encoded
 from penstock.resource.page import cut, page_size
+from penstock.store.definition import Journal
 from penstock.store.store import Store, Where, decode
 
 
@@ -27,11 +29,7 @@ class TransferHistory:
         where = _of(wanted.mft_name)
         if wanted.only_where_files_transferred:
             where.append(Where("files", ">", 0))
-        size = page_size(wanted.count, wanted.limit)
-        bodies = await self._store.entries(
-            MFT_RUNS, where, since=wanted.from_date, until=wanted.to_date, skip=wanted.skip, limit=size + 1
-        )
-        page, following = cut(bodies, size, wanted.skip)
+        page, following = await self._page(MFT_RUNS, where, wanted)
         return Encoded.array([encode(decode(body, RunEntry).shown()) for body in page], following)
 
     async def run(self, name: str, id: UUID) -> MftScheduleExecuted:
@@ -47,32 +45,24 @@ class TransferHistory:
 
     async def files(self, wanted: TransferFilter) -> Encoded[list[MftFileTransferEntry]]:
         """Files of all runs, those under way included."""
-        size = page_size(wanted.count, wanted.limit)
-        bodies = await self._store.entries(
-            MFT_FILES,
-            _of(wanted.mft_name),
-            since=wanted.from_date,
-            until=wanted.to_date,
-            skip=wanted.skip,
-            limit=size + 1,
-        )
-        page, following = cut(bodies, size, wanted.skip)
+        page, following = await self._page(MFT_FILES, _of(wanted.mft_name), wanted)
         return Encoded.array([encode(_shown(decode(body, FileEntry))) for body in page], following)
 
     async def ticks(self, name: str, wanted: TransferFilter) -> Encoded[list[MftTick]]:
         """Due times and what became of them. Raises NotFound."""
         mft = await self._transfers.named(name)
-        size = page_size(wanted.count, wanted.limit)
-        bodies: Sequence[bytes] = await self._store.entries(
-            MFT_TICKS,
-            [Where("mft", "=", mft.name)],
-            since=wanted.from_date,
-            until=wanted.to_date,
-            skip=wanted.skip,
-            limit=size + 1,
-        )
-        page, following = cut(list(bodies), size, wanted.skip)
+        page, following = await self._page(MFT_TICKS, [Where("mft", "=", mft.name)], wanted)
         return Encoded.array([encode(decode(body, TickEntry).tick) for body in page], following)
+
+    async def _page(
+        self, journal: Journal[Any], where: Sequence[Where], wanted: TransferFilter
+    ) -> tuple[list[bytes], int | None]:
+        """The entries of the page, and where the next one begins, if there is one."""
+        size = page_size(wanted.count, wanted.limit)
+        bodies = await self._store.entries(
+            journal, where, since=wanted.from_date, until=wanted.to_date, skip=wanted.skip, limit=size + 1
+        )
+        return cut(bodies, size, wanted.skip)
 
 
 def _of(name: str | None) -> list[Where]:
