@@ -12,7 +12,7 @@ from penstock.areas.configuration.yaml_tree import read_trees
 from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, PenstockError
-from penstock.resource.ports import ConfigurationKinds
+from penstock.resource.ports.configuration_kinds import ConfigurationKinds
 from penstock.store.connect import store_for
 from penstock.store.store import Store
 from penstock.store.write import Delete, Insert

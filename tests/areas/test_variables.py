@@ -14,7 +14,7 @@ from penstock.areas.variables.model import VARIABLES
 from penstock.areas.variables.service import VariableService
 from penstock.kernel.errors import Invalid
 from penstock.resource.changes import Change, Changes
-from penstock.resource.ports import Variables
+from penstock.resource.ports.variables import Variables
 from penstock.resource.secrets import Secrets, SecretUnreadable
 from penstock.server.platform import open_platform
 from penstock.store.store import Store

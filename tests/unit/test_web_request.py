@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from penstock.areas.triggers.web_request import WebRequest, parameters_of
 from penstock.kernel.errors import Invalid
 from penstock.kernel.ids import new_id
-from penstock.resource.ports import DeclaredParameter, KnownScript
+from penstock.resource.ports.scripts import DeclaredParameter, KnownScript
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "any")
 

@@ -19,7 +19,8 @@ from penstock.protocol.capability import Requirement
 from penstock.protocol.work import VariableAnswer, VariableQuery, VariableValue
 from penstock.resource.matching import Matching, Needs, needs_of
 from penstock.resource.mirror import Mirror
-from penstock.resource.ports import KnownAgent, Variables
+from penstock.resource.ports.agents import KnownAgent
+from penstock.resource.ports.variables import Variables
 from penstock.store.definition import Collection
 from penstock.store.store import Store
 

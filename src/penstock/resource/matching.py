@@ -5,7 +5,7 @@ from uuid import UUID
 
 from penstock.kernel.errors import FieldError
 from penstock.protocol.capability import AgentCapability, Requirement
-from penstock.resource.ports import AgentDirectory, KnownAgent
+from penstock.resource.ports.agents import AgentDirectory, KnownAgent
 
 _MOST = 100
 Needs = frozenset[tuple[str, str]]

@@ -8,7 +8,8 @@ from penstock.engine.documents.parameters import Given, check_values
 from penstock.engine.result import RunFailed
 from penstock.kernel.errors import FieldError, InUse, Invalid, Unavailable
 from penstock.resource.answer import File
-from penstock.resource.ports import DeclaredParameter, RunAnswer, RunParameter
+from penstock.resource.ports.runs import RunAnswer, RunParameter
+from penstock.resource.ports.scripts import DeclaredParameter
 
 _FAILED = 422
 

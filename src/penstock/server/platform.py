@@ -22,7 +22,8 @@ from penstock.resource.area import Area, Stopping, Worker
 from penstock.resource.audit import ENTITY_EVENTS
 from penstock.resource.changes import Changes
 from penstock.resource.operation import Operation, operations_of
-from penstock.resource.ports import ConfigurationKinds, OperationCatalog
+from penstock.resource.ports.configuration_kinds import ConfigurationKinds
+from penstock.resource.ports.operation_catalog import OperationCatalog
 from penstock.resource.secrets import Secrets
 from penstock.server.authentication import Authentication
 from penstock.server.container import Container

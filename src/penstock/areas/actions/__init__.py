@@ -4,7 +4,7 @@ from penstock.areas.actions.http import ActionOperations
 from penstock.areas.actions.model import ACTIONS
 from penstock.areas.actions.service import ActionService
 from penstock.resource.area import Area
-from penstock.resource.ports import Actions
+from penstock.resource.ports.scripts import Actions
 
 AREA = Area(
     name="actions",

@@ -8,7 +8,7 @@ from penstock.kernel.actor import Actor, Role
 from penstock.resource.answer import Encoded, File
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Body, IfMatch
-from penstock.resource.ports import RunParameter, RunTrigger
+from penstock.resource.ports.runs import RunParameter, RunTrigger
 from penstock.resource.run_values import file_of
 
 

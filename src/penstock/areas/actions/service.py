@@ -21,16 +21,8 @@ from penstock.kernel.entity import Entity
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import (
-    AcceptedRun,
-    KnownScript,
-    RecordedRun,
-    RunParameter,
-    Runs,
-    RunTrigger,
-    Script,
-    ScriptUses,
-)
+from penstock.resource.ports.runs import AcceptedRun, RecordedRun, RunParameter, Runs, RunTrigger, Script
+from penstock.resource.ports.scripts import KnownScript, ScriptUses
 from penstock.resource.resource import Resource
 from penstock.resource.run_values import check_unused, declared, run_values
 from penstock.resource.script_parameters import ActionParameter
@@ -89,7 +81,7 @@ class ActionService:
         return [_execution(run) for run in await self._runs.history(id)]
 
     async def known(self, id: UUID) -> KnownScript:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         action = await self._actions.get(id)
         return KnownScript(id, action.name or "", declared(await analyze_apart(action.content or "")))
 
@@ -101,7 +93,7 @@ class ActionService:
         actor: Actor,
         run_id: UUID | None = None,
     ) -> AcceptedRun:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         action = await self._actions.get(id)
         values = run_values(await analyze_apart(action.content or ""), parameters)
         return await self._runs.accept(_script(action, parameters, values), trigger, actor, run_id)
@@ -115,7 +107,7 @@ class ActionService:
         reason: str,
         run_id: UUID | None = None,
     ) -> None:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         script = _script(await self._actions.get(id), parameters, {})
         await self._runs.refuse(script, trigger, actor, reason, run_id)
 

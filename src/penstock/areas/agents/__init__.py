@@ -10,7 +10,7 @@ from penstock.areas.agents.roster import Roster
 from penstock.areas.agents.service import AgentService
 from penstock.areas.agents.worker import PingListener, PresenceSweep
 from penstock.resource.area import Area
-from penstock.resource.ports import AgentDirectory
+from penstock.resource.ports.agents import AgentDirectory
 
 AREA = Area(
     "agents",

@@ -8,7 +8,7 @@ import msgspec
 
 from penstock.areas.agents.model import AGENTS, Agent, AgentStatusEnum
 from penstock.resource.mirror import Mirror
-from penstock.resource.ports import KnownAgent
+from penstock.resource.ports.agents import KnownAgent
 from penstock.store.store import Store
 
 _AGE_SECONDS = 1.0

@@ -7,7 +7,7 @@ from penstock.areas.apipackages.service import ApiPackageService
 from penstock.areas.apipackages.stored import PACKAGES
 from penstock.areas.apipackages.worker import ApiPackageInstaller
 from penstock.resource.area import Area
-from penstock.resource.ports import ApiCatalog
+from penstock.resource.ports.apis import ApiCatalog
 
 AREA = Area(
     "apipackages",

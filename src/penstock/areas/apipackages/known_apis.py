@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from penstock.apihost.message import DescribedApi
 from penstock.areas.apipackages.stored import PACKAGES, StoredPackage
 from penstock.resource.mirror import Mirror
-from penstock.resource.ports import KnownApi
+from penstock.resource.ports.apis import KnownApi
 from penstock.store.store import Store
 
 

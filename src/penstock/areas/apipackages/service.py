@@ -19,7 +19,7 @@ from penstock.kernel.errors import Invalid, NotFound, Stale
 from penstock.packages.environment import Package
 from penstock.packages.uv import InstallFailed
 from penstock.resource.changes import Changes
-from penstock.resource.ports import ApiUses
+from penstock.resource.ports.apis import ApiUses
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Write

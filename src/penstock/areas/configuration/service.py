@@ -14,7 +14,7 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid, NameTaken, NotFound, PenstockError, Stale, Unavailable
 from penstock.kernel.names import name_key
 from penstock.resource.kind import Plan
-from penstock.resource.ports import ConfigurationKinds
+from penstock.resource.ports.configuration_kinds import ConfigurationKinds
 from penstock.store.store import Store
 
 log = structlog.get_logger(__name__)

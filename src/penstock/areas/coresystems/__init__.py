@@ -6,7 +6,7 @@ from penstock.areas.coresystems.model import CORE_SYSTEMS
 from penstock.areas.coresystems.service import CoreSystemService
 from penstock.areas.coresystems.worker import CoreSystemSealRenewal
 from penstock.resource.area import Area
-from penstock.resource.ports import CoreSystems
+from penstock.resource.ports.core_systems import CoreSystems
 
 AREA = Area(
     "coresystems",

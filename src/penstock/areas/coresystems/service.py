@@ -23,7 +23,8 @@ from penstock.kernel.wire import encode
 from penstock.protocol.core_system import CoreSystem2
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import KnownCoreSystem, StorageTypes
+from penstock.resource.ports.core_systems import KnownCoreSystem
+from penstock.resource.ports.storage_types import StorageTypes
 from penstock.resource.resource import Resource, last_wins
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets

@@ -21,7 +21,7 @@ from penstock.resource.area import Area
 from penstock.resource.assignment_worker import AssignmentLinks
 from penstock.resource.assignments import AssignmentParts
 from penstock.resource.matching import Matching
-from penstock.resource.ports import ApiUses
+from penstock.resource.ports.apis import ApiUses
 from penstock.resource.reports import AgentReports
 
 AREA = Area(

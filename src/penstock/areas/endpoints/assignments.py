@@ -11,7 +11,7 @@ from penstock.protocol import subjects
 from penstock.protocol.endpoint import EndpointItem, EndpointPackage
 from penstock.resource.assignments import Assignable, AssignmentBody, AssignmentParts, Assignments
 from penstock.resource.coverage import AssignmentCoverage
-from penstock.resource.ports import ApiCatalog, KnownApi
+from penstock.resource.ports.apis import ApiCatalog, KnownApi
 from penstock.resource.secrets import SecretUnreadable
 
 log = structlog.get_logger(__name__)

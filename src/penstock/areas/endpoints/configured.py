@@ -12,7 +12,7 @@ from penstock.connectors.registry import configuration_object
 from penstock.connectors.secret_fields import check_unmasked, with_secrets, without_secrets
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.wire import encode
-from penstock.resource.ports import KnownApi
+from penstock.resource.ports.apis import KnownApi
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from penstock.kernel.errors import NotFound
 from penstock.kernel.ids import derived_id
 from penstock.protocol.endpoint import EndpointItem, EndpointStanding, number_of
 from penstock.resource.matching import Matching
-from penstock.resource.ports import KnownAgent
+from penstock.resource.ports.agents import KnownAgent
 
 
 class EndpointOverview:

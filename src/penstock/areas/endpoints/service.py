@@ -20,7 +20,7 @@ from penstock.protocol.capability import Requirement
 from penstock.protocol.status import EndpointStatusEnum2
 from penstock.resource.changes import Changes
 from penstock.resource.matching import requirement_errors
-from penstock.resource.ports import ApiCatalog, KnownApi
+from penstock.resource.ports.apis import ApiCatalog, KnownApi
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets

@@ -20,7 +20,8 @@ from penstock.areas.eventing.streams import EventStreams
 from penstock.areas.eventing.subscriptions import SubscriptionService
 from penstock.areas.eventing.worker import ChannelUpkeep, EventRouting, HistoryWriting, TableRefresh
 from penstock.resource.area import Area
-from penstock.resource.ports import Channels, EventPublisher
+from penstock.resource.ports.channels import Channels
+from penstock.resource.ports.event_publisher import EventPublisher
 
 AREA = Area(
     name="eventing",

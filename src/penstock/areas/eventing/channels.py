@@ -21,7 +21,7 @@ from penstock.kernel.names import name_errors
 from penstock.kernel.validation import decode_json
 from penstock.protocol.event_streams import LONGEST_CHANNEL, channel_stream
 from penstock.resource.changes import Changes
-from penstock.resource.ports import KnownChannel
+from penstock.resource.ports.channels import KnownChannel
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets
@@ -193,7 +193,7 @@ class ChannelService:
 
 
 class KnownChannels:
-    """Channels as other areas see them; see resource.ports.Channels."""
+    """Channels as other areas see them; see resource.ports.channels.Channels."""
 
     def __init__(self, service: ChannelService) -> None:
         self._service = service

@@ -17,7 +17,7 @@ _SECONDS = 5.0
 
 
 class Publisher:
-    """Stores events with the channels that they go to; see resource.ports.EventPublisher."""
+    """Stores events with the channels that they go to; see resource.ports.event_publisher.EventPublisher."""
 
     def __init__(self, bus: Bus, table: RoutingTable) -> None:
         self._batches = Batches(bus, timeout=_SECONDS)

@@ -13,7 +13,7 @@ from penstock.kernel.errors import Invalid
 from penstock.protocol.capability import satisfies
 from penstock.protocol.cloudevent import CloudEvent
 from penstock.protocol.event_source import EventReport, SourceEvent
-from penstock.resource.ports import AgentDirectory, KnownAgent
+from penstock.resource.ports.agents import AgentDirectory, KnownAgent
 
 log = structlog.get_logger(__name__)
 

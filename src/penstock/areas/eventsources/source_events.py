@@ -12,7 +12,7 @@ from penstock.bus.message import Message
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid, Unavailable
 from penstock.protocol.cloudevent import CloudEvent
-from penstock.resource.ports import EventPublisher
+from penstock.resource.ports.event_publisher import EventPublisher
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Append
 

@@ -31,7 +31,7 @@ from penstock.connectors.source_runner import Place, SourceRunner
 from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound
-from penstock.resource.ports import Variables
+from penstock.resource.ports.variables import Variables
 from penstock.store.store import Store, decode
 
 log = structlog.get_logger(__name__)

@@ -21,7 +21,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NotFound, Stale
 from penstock.kernel.ids import new_id
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Channels
+from penstock.resource.ports.channels import Channels
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets

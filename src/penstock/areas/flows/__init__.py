@@ -31,7 +31,9 @@ from penstock.areas.flows.worker import (
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Area
 from penstock.resource.matching import Matching
-from penstock.resource.ports import FlowDrafts, FlowGaps, GeneratedFlows
+from penstock.resource.ports.flow_drafts import FlowDrafts
+from penstock.resource.ports.flow_gaps import FlowGaps
+from penstock.resource.ports.generated_flows import GeneratedFlows
 from penstock.resource.reports import AgentReports
 
 AREA = Area(

@@ -25,7 +25,8 @@ from penstock.protocol.work import (
     WorkQuery,
 )
 from penstock.resource.matching import Matcher, Matching, needs_of
-from penstock.resource.ports import KnownAgent, Variables
+from penstock.resource.ports.agents import KnownAgent
+from penstock.resource.ports.variables import Variables
 
 
 class DesiredState:

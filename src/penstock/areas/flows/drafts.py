@@ -3,7 +3,7 @@
 from penstock.areas.flows.model import IntegrationFlow
 from penstock.areas.flows.saving import FlowSaving
 from penstock.kernel.actor import Actor
-from penstock.resource.ports import FlowDraft
+from penstock.resource.ports.flow_drafts import FlowDraft
 
 
 class FlowDraftService:

@@ -10,7 +10,7 @@ from penstock.kernel.actor import SYSTEM
 from penstock.kernel.clock import Clock
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.mirror import Mirror
-from penstock.resource.ports import FlowGap
+from penstock.resource.ports.flow_gaps import FlowGap
 from penstock.store.store import Store, decode
 from penstock.store.write import Delete, Insert, Replace, Write
 

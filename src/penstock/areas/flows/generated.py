@@ -21,7 +21,7 @@ from penstock.kernel.names import name_key
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.matching import Needs, needs_of
-from penstock.resource.ports import GeneratedFlow, GeneratedFlowState
+from penstock.resource.ports.generated_flows import GeneratedFlow, GeneratedFlowState
 from penstock.store.write import Write
 
 

@@ -13,7 +13,7 @@ from penstock.protocol.status import IntegrationLogMessage
 from penstock.protocol.web_job import LOG_TYPE, PREFIX
 from penstock.resource.answer import Encoded
 from penstock.resource.page import cut, page_size
-from penstock.resource.ports import AgentDirectory, KnownAgent
+from penstock.resource.ports.agents import AgentDirectory, KnownAgent
 from penstock.store.column import LONGEST
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Append

@@ -9,7 +9,7 @@ from penstock.protocol.capability import Requirement
 from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.protocol.status import IntegrationStatus
 from penstock.protocol.work import FlowFile, IntegrationStatusEnum2
-from penstock.resource.ports import FlowGap
+from penstock.resource.ports.flow_gaps import FlowGap
 from penstock.store.definition import Collection, Column, ColumnType
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from penstock.areas.flows.catalog import FlowEntry
 from penstock.areas.flows.model import IntegrationFlowDto
 from penstock.protocol.report import IntegrationFlowStatusEnum as Status
-from penstock.resource.ports import KnownAgent
+from penstock.resource.ports.agents import KnownAgent
 
 
 class Told(Protocol):

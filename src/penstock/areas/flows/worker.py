@@ -19,7 +19,7 @@ from penstock.protocol.work import DigestQuery, FileQuery, VariableQuery, WorkQu
 from penstock.resource.agent_questions import AgentQuestions
 from penstock.resource.area import Worker
 from penstock.resource.changes import Change, Changes
-from penstock.resource.ports import AgentDirectory
+from penstock.resource.ports.agents import AgentDirectory
 from penstock.resource.reports import AgentReports
 from penstock.store.store import decode
 

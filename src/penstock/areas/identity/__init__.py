@@ -13,7 +13,7 @@ from penstock.areas.identity.sessions import Sessions
 from penstock.areas.identity.throttle import LoginThrottle
 from penstock.areas.identity.worker import IdentityNotices
 from penstock.resource.area import Area
-from penstock.resource.ports import AccessRules
+from penstock.resource.ports.rules import AccessRules
 
 AREA = Area(
     name="identity",

@@ -6,7 +6,7 @@ from datetime import timedelta
 from penstock.areas.identity.passwords import LONGEST
 from penstock.areas.identity.policy import IdentityPolicy
 from penstock.areas.identity.service import SHORTEST_PASSWORD
-from penstock.resource.ports import Rule
+from penstock.resource.ports.rules import Rule
 
 
 class IdentityRules:

@@ -23,7 +23,7 @@ from penstock.kernel.names import name_errors
 from penstock.kernel.wire import encode
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import FlowDraft, FlowDrafts
+from penstock.resource.ports.flow_drafts import FlowDraft, FlowDrafts
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store
 from penstock.store.write import Write

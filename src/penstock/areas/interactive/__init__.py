@@ -5,7 +5,7 @@ from penstock.areas.interactive.http import InteractiveOperations
 from penstock.areas.interactive.rules import EngineRules
 from penstock.areas.interactive.service import InteractiveService
 from penstock.resource.area import Area
-from penstock.resource.ports import CodeRules
+from penstock.resource.ports.rules import CodeRules
 
 AREA = Area(
     name="interactive",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from penstock.engine.client import EngineClient
 from penstock.kernel.errors import PenstockError
-from penstock.resource.ports import Rule
+from penstock.resource.ports.rules import Rule
 
 _TOPIC = "Scripts and notebooks"
 
@@ -16,7 +16,7 @@ class EngineRules:
         self._engine = engine
 
     async def rules(self) -> Sequence[Rule]:
-        """See resource.ports.CodeRules."""
+        """See resource.ports.rules.CodeRules."""
         try:
             workers = await self._engine.workers()
         except PenstockError:

@@ -18,7 +18,7 @@ from penstock.kernel.errors import Invalid, NameTaken, NotFound
 from penstock.kernel.wire import encode
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Channels, KnownChannel
+from penstock.resource.ports.channels import Channels, KnownChannel
 from penstock.resource.resource import Resource
 from penstock.store.store import Store, Where
 

@@ -18,16 +18,8 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import (
-    AcceptedRun,
-    KnownScript,
-    RecordedRun,
-    RunParameter,
-    Runs,
-    RunTrigger,
-    Script,
-    ScriptUses,
-)
+from penstock.resource.ports.runs import AcceptedRun, RecordedRun, RunParameter, Runs, RunTrigger, Script
+from penstock.resource.ports.scripts import KnownScript, ScriptUses
 from penstock.resource.resource import Resource
 from penstock.resource.run_values import check_unused, declared, run_values
 from penstock.resource.script_parameters import RunNotebookParameter
@@ -86,7 +78,7 @@ class NotebookService:
         return [_shown(run) for run in await self._runs.history(id)]
 
     async def known(self, id: UUID) -> KnownScript:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         notebook = await self._notebooks.get(id)
         return KnownScript(id, notebook.file_name or "", declared(await _analysis(notebook)))
 
@@ -98,7 +90,7 @@ class NotebookService:
         actor: Actor,
         run_id: UUID | None = None,
     ) -> AcceptedRun:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         notebook = await self._notebooks.get(id)
         values = run_values(await _analysis(notebook), parameters)
         return await self._runs.accept(_script(notebook, parameters, values), trigger, actor, run_id)
@@ -112,7 +104,7 @@ class NotebookService:
         reason: str,
         run_id: UUID | None = None,
     ) -> None:
-        """See resource.ports.Scripts."""
+        """See resource.ports.scripts.Scripts."""
         script = _script(await self._notebooks.get(id), parameters, {})
         await self._runs.refuse(script, trigger, actor, reason, run_id)
 

@@ -4,7 +4,7 @@ from penstock.areas.runs.service import RunService
 from penstock.areas.runs.stored import RUNS
 from penstock.areas.runs.worker import LeftoverRuns, RunWorker
 from penstock.resource.area import Area
-from penstock.resource.ports import Runs
+from penstock.resource.ports.runs import Runs
 
 AREA = Area(
     name="runs",

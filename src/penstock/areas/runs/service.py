@@ -22,7 +22,7 @@ from penstock.kernel.errors import NameTaken, PenstockError, Stale, TooManyReque
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import encode
 from penstock.resource.page import MOST
-from penstock.resource.ports import RecordedRun, RunAnswer, RunParameter, RunTrigger, Script
+from penstock.resource.ports.runs import RecordedRun, RunAnswer, RunParameter, RunTrigger, Script
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Insert, Replace
 
@@ -37,7 +37,7 @@ SUCCEEDED, REFUSED, FAILED, CUT_OFF = 200, 400, 422, 503
 
 @dataclass(eq=False)
 class Accepted:
-    """See resource.ports.AcceptedRun. ended: its results, or why there are none."""
+    """See resource.ports.runs.AcceptedRun. ended: its results, or why there are none."""
 
     run: RecordedRun
     script: Script
@@ -63,7 +63,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class KnownRun:
-    """See resource.ports.AcceptedRun; a run that somebody asked for before. Its result is not kept."""
+    """See resource.ports.runs.AcceptedRun; a run that somebody asked for before. Its result is not kept."""
 
     id: UUID
     recorded: Callable[[UUID], Awaitable[RecordedRun | None]]
@@ -90,7 +90,7 @@ class RunService:
     async def accept(
         self, script: Script, trigger: RunTrigger, actor: Actor, id: UUID | None = None
     ) -> Accepted | KnownRun:
-        """See resource.ports.Runs."""
+        """See resource.ports.runs.Runs."""
         if self.waiting.qsize() >= _MOST_WAITING:
             raise TooManyRequests(f"{_MOST_WAITING} runs wait on this server", 5)
         await self._be_present()
@@ -104,7 +104,7 @@ class RunService:
     async def refuse(
         self, script: Script, trigger: RunTrigger, actor: Actor, reason: str, id: UUID | None = None
     ) -> None:
-        """See resource.ports.Runs."""
+        """See resource.ports.runs.Runs."""
         run = self._new(script, trigger, actor, id)
         refused = msgspec.structs.replace(
             run, finished=True, status_code=REFUSED, error=reason[:_LONGEST_ERROR], duration=Duration()
@@ -113,12 +113,12 @@ class RunService:
             await self._insert(refused)
 
     async def recorded(self, id: UUID) -> RecordedRun | None:
-        """See resource.ports.Runs."""
+        """See resource.ports.runs.Runs."""
         document = await self._store.get(RUNS, id)
         return decode(document.body, RecordedRun) if document is not None else None
 
     async def history(self, script_id: UUID) -> Sequence[RecordedRun]:
-        """See resource.ports.Runs."""
+        """See resource.ports.runs.Runs."""
         found = await self._store.list(RUNS, [Where("script", "=", str(script_id))], limit=MOST)
         return [decode(document.body, RecordedRun) for document in found]
 

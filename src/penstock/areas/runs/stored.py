@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from penstock.resource.ports import RecordedRun
+from penstock.resource.ports.runs import RecordedRun
 from penstock.store.definition import Collection, Column
 
 KEEP = timedelta(days=30)

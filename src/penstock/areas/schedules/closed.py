@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from penstock.areas.schedules.ledger_entry import CLOSED_LEDGERS, ClosedLedger
-from penstock.resource.ports import AgentDirectory, KnownAgent
+from penstock.resource.ports.agents import AgentDirectory, KnownAgent
 from penstock.store.store import Store
 from penstock.store.write import Append
 

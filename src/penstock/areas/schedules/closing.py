@@ -14,7 +14,8 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.cron import Cron
 from penstock.protocol.capability import satisfies
 from penstock.protocol.report import TickOutcome
-from penstock.resource.ports import AgentDirectory, CronJob, CronJobs, KnownAgent
+from penstock.resource.ports.agents import AgentDirectory, KnownAgent
+from penstock.resource.ports.cron_jobs import CronJob, CronJobs
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Append
 

@@ -12,7 +12,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.cron import Cron
 from penstock.kernel.errors import NotFound, Stale
 from penstock.protocol.report import TickOutcome
-from penstock.resource.ports import FlowGap, FlowGaps
+from penstock.resource.ports.flow_gaps import FlowGap, FlowGaps
 from penstock.store.store import Store
 from penstock.store.write import Append, Write
 

@@ -17,7 +17,7 @@ from penstock.kernel.names import name_key
 from penstock.kernel.wire import encode
 from penstock.resource.answer import Encoded
 from penstock.resource.page import cut, page_size
-from penstock.resource.ports import CronJobs
+from penstock.resource.ports.cron_jobs import CronJobs
 from penstock.store.store import Store, Where, decode
 
 

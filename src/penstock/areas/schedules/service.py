@@ -9,7 +9,7 @@ from penstock.flow.commands.scheduled_command import scheduled_command
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.resource.changes import Changes
-from penstock.resource.ports import GeneratedFlow, GeneratedFlows
+from penstock.resource.ports.generated_flows import GeneratedFlow, GeneratedFlows
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Write

@@ -8,7 +8,8 @@ from penstock.kernel.actor import Role
 from penstock.kernel.clock import Clock
 from penstock.resource.operation import MIB, Operation
 from penstock.resource.page import DEFAULT, MOST
-from penstock.resource.ports import AccessRules, CodeRules, OperationCatalog, Rule
+from penstock.resource.ports.operation_catalog import OperationCatalog
+from penstock.resource.ports.rules import AccessRules, CodeRules, Rule
 
 _INTRODUCTION = """\
 Roles build on each other: Reader (reads, no secrets), Operator (also runs, starts, stops, creates and publishes),

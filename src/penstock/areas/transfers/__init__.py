@@ -17,7 +17,7 @@ from penstock.resource.area import Area
 from penstock.resource.assignment_worker import AssignmentLinks
 from penstock.resource.assignments import AssignmentParts
 from penstock.resource.matching import Matching
-from penstock.resource.ports import StorageTypes
+from penstock.resource.ports.storage_types import StorageTypes
 from penstock.resource.reports import AgentReports
 
 AREA = Area(

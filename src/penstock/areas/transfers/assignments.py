@@ -13,7 +13,7 @@ from penstock.protocol import subjects
 from penstock.protocol.transfer import TransferItem, TransferSide
 from penstock.resource.assignments import Assignable, AssignmentBody, AssignmentParts, Assignments
 from penstock.resource.coverage import AssignmentCoverage
-from penstock.resource.ports import CoreSystems, KnownCoreSystem
+from penstock.resource.ports.core_systems import CoreSystems, KnownCoreSystem
 from penstock.resource.secrets import SecretUnreadable
 
 log = structlog.get_logger(__name__)

@@ -25,7 +25,8 @@ from penstock.areas.transfers.stored import Mft
 from penstock.protocol.core_system import CoreSystem, CoreSystem2
 from penstock.protocol.transfer import MftStatus, TransferStatus
 from penstock.resource.matching import told
-from penstock.resource.ports import CoreSystems, KnownAgent, KnownCoreSystem
+from penstock.resource.ports.agents import KnownAgent
+from penstock.resource.ports.core_systems import CoreSystems, KnownCoreSystem
 
 S = TypeVar("S", bound=CoreSystem)
 

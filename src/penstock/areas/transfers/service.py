@@ -15,7 +15,7 @@ from penstock.kernel.errors import FieldError, Invalid, Stale
 from penstock.kernel.ids import new_id
 from penstock.protocol.work import IntegrationStatusEnum2
 from penstock.resource.changes import Changes
-from penstock.resource.ports import CoreSystems
+from penstock.resource.ports.core_systems import CoreSystems
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 from penstock.store.write import Write

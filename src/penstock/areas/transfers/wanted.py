@@ -10,7 +10,7 @@ from penstock.rclone.arguments import read_arguments
 from penstock.rclone.filters import read_filters
 from penstock.rclone.transfer import TransferCommand
 from penstock.resource.matching import requirement_errors
-from penstock.resource.ports import CoreSystems
+from penstock.resource.ports.core_systems import CoreSystems
 
 _TAKEN = ("filetransfers", "history")  # addresses of lists
 _LONGEST_TEXT = 1024

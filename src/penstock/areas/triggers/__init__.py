@@ -39,7 +39,7 @@ from penstock.areas.triggers.worker import (
     WebRunsGoingOn,
 )
 from penstock.resource.area import Area
-from penstock.resource.ports import ScriptUses
+from penstock.resource.ports.scripts import ScriptUses
 
 AREA = Area(
     name="triggers",

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from penstock.engine.documents.parameters import Given, Parameter, check_values
 from penstock.kernel.errors import FieldError, Invalid, NotFound
-from penstock.resource.ports import KnownScript, RunParameter, Scripts
+from penstock.resource.ports.runs import RunParameter
+from penstock.resource.ports.scripts import KnownScript, Scripts
 
 _LONGEST_NAME = 128
 

@@ -25,7 +25,8 @@ from penstock.kernel.errors import Invalid, NotFound, TooManyRequests, Unavailab
 from penstock.kernel.ids import derived_id
 from penstock.kernel.wire import encode
 from penstock.protocol.event_streams import EVENTS
-from penstock.resource.ports import Actions, RunParameter, Runs, RunTrigger
+from penstock.resource.ports.runs import RunParameter, Runs, RunTrigger
+from penstock.resource.ports.scripts import Actions
 
 _log = structlog.get_logger(__name__)
 

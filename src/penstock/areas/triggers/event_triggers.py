@@ -18,7 +18,7 @@ from penstock.kernel.errors import FieldError, NotFound
 from penstock.protocol.cloudevent import text_problem
 from penstock.protocol.event_streams import EVENTS
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Actions
+from penstock.resource.ports.scripts import Actions
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store, Where
 

@@ -14,7 +14,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, NotFound
 from penstock.kernel.ids import new_id
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Notebooks
+from penstock.resource.ports.scripts import Notebooks
 from penstock.resource.resource import Resource
 from penstock.store.store import Store, Where
 

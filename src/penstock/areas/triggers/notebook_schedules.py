@@ -12,7 +12,7 @@ from penstock.areas.triggers.timetable import Timetable, timing_errors
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Notebooks
+from penstock.resource.ports.scripts import Notebooks
 from penstock.resource.resource import Resource
 from penstock.store.store import Store
 

@@ -32,7 +32,8 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid, NotFound, Stale, TooManyRequests, Unavailable
 from penstock.kernel.ids import derived_id, new_id
 from penstock.protocol.report import TickOutcome
-from penstock.resource.ports import Actions, Notebooks, RunParameter, Runs, RunTrigger, Scripts
+from penstock.resource.ports.runs import RunParameter, Runs, RunTrigger
+from penstock.resource.ports.scripts import Actions, Notebooks, Scripts
 from penstock.store.store import Store
 from penstock.store.write import Append, Replace
 

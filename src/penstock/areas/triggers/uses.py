@@ -25,13 +25,13 @@ _USERS: Sequence[tuple[str, Collection[Any]]] = (
 
 
 class TriggerUses:
-    """See resource.ports.ScriptUses."""
+    """See resource.ports.scripts.ScriptUses."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def users(self, script_id: UUID) -> Sequence[str]:
-        """See resource.ports.ScriptUses."""
+        """See resource.ports.scripts.ScriptUses."""
         users: list[str] = []
         for kind, collection in _USERS:
             found = await self._store.list(collection, [Where("script", "=", str(script_id))], limit=MOST)

@@ -12,7 +12,8 @@ from penstock.connectors import http_body
 from penstock.engine.documents.types import STRING, fits
 from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import encode
-from penstock.resource.ports import DeclaredParameter, KnownScript, RunParameter
+from penstock.resource.ports.runs import RunParameter
+from penstock.resource.ports.scripts import DeclaredParameter, KnownScript
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 1000

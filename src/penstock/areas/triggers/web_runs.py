@@ -25,7 +25,8 @@ from penstock.kernel.errors import (
     Unauthenticated,
     Unavailable,
 )
-from penstock.resource.ports import AcceptedRun, Actions, Notebooks, RunAnswer, RunParameter, RunTrigger, Scripts
+from penstock.resource.ports.runs import AcceptedRun, RunAnswer, RunParameter, RunTrigger
+from penstock.resource.ports.scripts import Actions, Notebooks, Scripts
 from penstock.resource.token import token_matches
 
 _SUCCEEDED, _FAILED = 200, 422

@@ -6,7 +6,7 @@ from penstock.areas.variables.model import VARIABLES
 from penstock.areas.variables.service import VariableService
 from penstock.areas.variables.worker import SealRenewal
 from penstock.resource.area import Area
-from penstock.resource.ports import Variables
+from penstock.resource.ports.variables import Variables
 
 AREA = Area(
     name="variables",

@@ -50,7 +50,7 @@ class VariableService:
         return value
 
     async def values(self, names: Sequence[str]) -> Mapping[str, tuple[str, bool]]:
-        """See resource.ports.Variables. Raises SecretUnreadable."""
+        """See resource.ports.variables.Variables. Raises SecretUnreadable."""
         possible = {name for name in names if not name_errors("name", name)}
         if not possible:
             return {}

@@ -21,7 +21,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound, Unauthenticated, Unavailable
 from penstock.kernel.ids import new_id
 from penstock.resource.audit import audit
-from penstock.resource.ports import EventPublisher
+from penstock.resource.ports.event_publisher import EventPublisher
 from penstock.store.store import Store
 
 log = structlog.get_logger(__name__)

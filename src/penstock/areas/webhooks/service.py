@@ -12,7 +12,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound, Unavailable
 from penstock.kernel.ids import new_id
 from penstock.resource.changes import Changes
-from penstock.resource.ports import Variables
+from penstock.resource.ports.variables import Variables
 from penstock.resource.resource import Resource
 from penstock.resource.sealed import Renewal, Sealed
 from penstock.resource.secrets import Secrets

@@ -12,7 +12,7 @@ from penstock.resource.area import Area
 from penstock.resource.assignment_worker import AssignmentLinks
 from penstock.resource.assignments import AssignmentParts
 from penstock.resource.matching import Matching
-from penstock.resource.ports import CronJobs
+from penstock.resource.ports.cron_jobs import CronJobs
 from penstock.resource.reports import AgentReports
 
 AREA = Area(

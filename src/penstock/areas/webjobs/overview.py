@@ -9,7 +9,8 @@ from penstock.areas.webjobs.service import WebJobService
 from penstock.protocol.report import IntegrationFlowStatusEnum
 from penstock.protocol.web_job import WebJobPhase, WebJobState
 from penstock.resource.matching import Matching, needs_of
-from penstock.resource.ports import GeneratedFlows, KnownAgent
+from penstock.resource.ports.agents import KnownAgent
+from penstock.resource.ports.generated_flows import GeneratedFlows
 
 _PHASES = {
     IntegrationFlowStatusEnum.RUNNING: WebJobPhase.SCHEDULED,

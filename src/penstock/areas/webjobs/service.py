@@ -14,7 +14,8 @@ from penstock.kernel.errors import Invalid, Stale
 from penstock.kernel.ids import new_id
 from penstock.resource.answer import Encoded
 from penstock.resource.changes import Changes
-from penstock.resource.ports import CronJob, GeneratedFlow, GeneratedFlows
+from penstock.resource.ports.cron_jobs import CronJob
+from penstock.resource.ports.generated_flows import GeneratedFlow, GeneratedFlows
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store
 from penstock.store.write import Write

@@ -28,7 +28,7 @@ from penstock.egress.address_guard import AddressGuard
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.cloudevent import CloudEvent
-from penstock.resource.ports import Variables
+from penstock.resource.ports.variables import Variables
 
 log = structlog.get_logger(__name__)
 

@@ -26,7 +26,7 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
 from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, Spec
-from penstock.resource.ports import Channels
+from penstock.resource.ports.channels import Channels
 
 _TYPE = re.compile(r"[!-~]{1,256}", re.ASCII)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}", re.ASCII)
