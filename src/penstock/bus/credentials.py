@@ -21,7 +21,7 @@ from penstock.bus.nkeys import NKey, NKeyRole
 from penstock.kernel.errors import Invalid, UnusableFile, naming_files
 
 EVERYTHING = Permissions()
-_AGENT_SUBJECTS = (Exchange("agent.*.>", "service"), Exchange("to.>", "stream"))
+_AGENT_SUBJECTS = (Exchange("agent.*.>", "service"), Exchange("gateway.*.>", "service"), Exchange("to.>", "stream"))
 
 
 class UserCredential(msgspec.Struct, frozen=True):
@@ -135,6 +135,15 @@ class BusKeys:
         )
         return _user(self._platform, "service engine", permissions, expires)
 
+    def gateway_user(self, name: str, expires: datetime | None) -> UserCredential:
+        """The rights of an API gateway: its own reports and questions, what is sent to gateways. name: without dots."""
+        return _user(
+            self._agents,
+            f"gateway {name}",
+            Permissions(publish=(f"gateway.{name}.>",), subscribe=("to.gateways.>", f"{gateway_inbox(name)}.>")),
+            expires,
+        )
+
     def _seeds(self) -> _Seeds:
         return _Seeds(self._operator.seed, self._system.seed, self._platform.seed, self._agents.seed)
 
@@ -142,6 +151,11 @@ class BusKeys:
 def agent_inbox(agent_id: UUID) -> str:
     """The inbox prefix that an agent must connect with to get answers."""
     return f"_INBOX.{agent_id}"
+
+
+def gateway_inbox(name: str) -> str:
+    """The inbox prefix that a gateway must connect with to get answers."""
+    return f"_INBOX.gateway-{name}"
 
 
 def _user(account: NKey, name: str, permissions: Permissions, expires: datetime | None) -> UserCredential:

@@ -62,6 +62,31 @@ def inbox(agent: UUID | str) -> str:
     return f"_INBOX.{agent}"
 
 
+GATEWAYS_CHANGED = "to.gateways.changed"
+"""Where servers tell every gateway that its table changed, no body."""
+
+GATEWAY_STREAM = "GATEWAYS"
+USAGE = "usage"
+STANDING = "standing"
+CALLS = "calls"
+TABLE = "table"
+
+
+def gateway_ask(gateway: str, what: str) -> str:
+    """Where a gateway asks the servers; `*` as gateway is every one."""
+    return f"gateway.{gateway}.ask.{what}"
+
+
+def gateway_report(gateway: str, kind: str) -> str:
+    """Where a gateway reports."""
+    return f"gateway.{gateway}.report.{kind}"
+
+
+def gateway_of(subject: str) -> str:
+    """The gateway that a question or a report belongs to."""
+    return subject.split(".")[1]
+
+
 def agent_of(subject: str) -> UUID:
     """The agent that a report, request or ping subject belongs to. Raises ValueError."""
     return UUID(subject.split(".")[1])
@@ -77,7 +102,7 @@ def stream_subject(stream: str) -> str:
     return f"stream.{stream}"
 
 
-_OWN = frozenset({"agent", "to", "changed", "due", "event", "stream"})
+_OWN = frozenset({"agent", "gateway", "to", "changed", "due", "event", "stream"})
 
 
 def is_platforms_own(subject: str) -> bool:

@@ -1,0 +1,1 @@
+"""The API gateway: Envoy, configured from what the servers decided."""
