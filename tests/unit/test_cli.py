@@ -64,7 +64,7 @@ def test_small_commands_load_nothing_heavy(statement: str) -> None:
     ("words", "completions"),
     [
         ("penstock co", ["completion"]),
-        ("penstock get a", ["agents"]),
+        ("penstock get ag", ["agents"]),
         ("penstock get -o j", ["json"]),
         ("penstock apply --d", ["--dry-run", "--diff"]),
     ],

@@ -9,6 +9,7 @@ import yaml
 
 from penstock.bus.bus import Bus
 from penstock.bus.streams import Streams, StreamSpec
+from penstock.cli.listings.catalog import LISTINGS
 from tests.application import ADMIN_PASSWORD, Application
 from tests.program import Terminal
 
@@ -184,9 +185,7 @@ async def test_an_unknown_name_suggests_a_near_one(admin: Terminal) -> None:
     assert "there is no 'admni' among the users; did you mean 'admin'?" in ended.err
 
 
-@pytest.mark.parametrize(
-    "kind", ["agents", "pending", "flows", "schedules", "variables", "streams", "users", "kinds", "webjobs"]
-)
+@pytest.mark.parametrize("kind", [each.name for each in LISTINGS if each.of is None])
 async def test_every_kind_is_listed_by_the_server(admin: Terminal, kind: str) -> None:
     ended = await admin.run("get", kind, "-o", "json")
     assert ended.code == 0, ended.err

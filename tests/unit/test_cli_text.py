@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.cli.column import Column
 from penstock.cli.failure import explain
-from penstock.cli.listing import Column
 from penstock.cli.text import visible
 from penstock.kernel.errors import NotFound
 

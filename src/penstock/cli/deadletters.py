@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import click
 
+from penstock.cli.column import Column, Row
 from penstock.cli.connection import connect, url_option
-from penstock.cli.listing import Column, Row
 from penstock.cli.table import show_table
 from penstock.cli.text import as_json
 

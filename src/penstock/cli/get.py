@@ -3,14 +3,16 @@
 import time
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import click
 from click.shell_completion import CompletionItem
 
+from penstock.cli.column import Row
 from penstock.cli.connection import connect, url_option
-from penstock.cli.listing import LISTINGS, Listing, listing_named
+from penstock.cli.listings.catalog import LISTINGS, listing_named
+from penstock.cli.listings.listing import Listing
 from penstock.cli.table import show_table
 from penstock.cli.text import as_json, as_yaml
 from penstock.kernel.errors import NotFound
@@ -64,16 +66,28 @@ def get(kind: Listing, name: str | None, output: str, watch: bool, url: str | No
 
 
 def _read(client: "Client", kind: Listing, name: str | None, output: str) -> Any:
-    if name is None or kind.of is not None:
-        found = client.read(kind.path.format(name=quote(name or "", safe="")))
-        return found[kind.rows] if kind.rows is not None else found
+    if name is None:
+        return client.read(kind.path)
+    if kind.of is not None:
+        return _belonging(client, kind, name)
     if kind.item is not None and output != _TABLE:  # the columns are those of the list
         return client.read(kind.item.format(name=quote(name, safe="")))
+    return _find(client, kind, name)
+
+
+def _belonging(client: "Client", kind: Listing, name: str) -> Any:
+    """What belongs to the thing of this name."""
+    id = _find(client, kind.owner, name)["Id"] if kind.owner is not None else None
+    found = client.read(kind.path.format(name=quote(name, safe=""), id=id))
+    return found[kind.rows] if kind.rows is not None else found
+
+
+def _find(client: "Client", kind: Listing, name: str) -> Row:
     found = client.read(kind.path)
     wanted = name.casefold()
     for row in found:
         if wanted in (str(row[key]).casefold() for key in kind.keys):
-            return row
+            return cast(Row, row)
     near = get_close_matches(name, [str(row[kind.keys[0]]) for row in found], n=1)
     raise NotFound(f"there is no '{name}' among the {kind.name}" + (f"; did you mean '{near[0]}'?" if near else ""))
 

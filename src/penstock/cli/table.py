@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from penstock.cli.listing import Column, Row
+from penstock.cli.column import Column, Row
 
 _ENDLESS = 1_000_000
 

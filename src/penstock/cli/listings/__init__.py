@@ -1,0 +1,1 @@
+"""What `penstock get` shows, one file for each subject."""
