@@ -5,9 +5,9 @@ from pathlib import Path
 from penstock.areas.agents.registration import Registrations
 from penstock.areas.identity.service import SHORTEST_PASSWORD, Users
 from penstock.kernel.actor import SYSTEM
+from penstock.kernel.private_file import write_private
 from penstock.resource.token import new_password
 from penstock.server.platform import Platform
-from penstock.server.private_file import write_private
 
 _LOCAL_POOL = "local"
 

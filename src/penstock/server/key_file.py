@@ -6,7 +6,7 @@ from binascii import Error as Base64Error
 from collections.abc import Sequence
 
 from penstock.kernel.errors import Invalid
-from penstock.server.private_file import write_private
+from penstock.kernel.private_file import write_private
 from penstock.server.settings import ServerSettings
 
 _BYTES = 32
