@@ -1,4 +1,4 @@
-"""Fixtures of the tests of agents, flows and schedules."""
+"""Fixtures of the tests of areas."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,6 +16,12 @@ from tests.areas.transfer_site import Site
 def name() -> str:
     """A name that no other test uses."""
     return f"n{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def email() -> str:
+    """An address that no other test uses."""
+    return f"{uuid4().hex[:12]}@example.com"
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
+"""Configuration documents: checked, planned, applied all or none."""
+
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from penstock.areas.configuration.document import read_documents
 from penstock.areas.configuration.service import ConfigurationService
@@ -16,7 +15,6 @@ from penstock.resource.ports.configuration_kinds import ConfigurationKinds
 from penstock.store.connect import store_for
 from penstock.store.store import Store
 from penstock.store.write import Delete, Insert
-from tests.application import Application
 from tests.areas.lamps import LAMPS, Lamp, LampKind
 
 
@@ -48,94 +46,6 @@ async def problems(service: ConfigurationService, text: str) -> dict[str, str]:
     with pytest.raises(Invalid) as caught:
         await service.apply(text, SYSTEM)
     return {error.field: error.message for error in caught.value.errors}
-
-
-def values(text: str) -> tuple[list[object], list[FieldError]]:
-    errors: list[FieldError] = []
-    return [tree.plain() for _, tree in read_trees(text, errors)], errors
-
-
-# What YAML means
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("on", "on"),
-        ("no", "no"),
-        ("1:30", "1:30"),
-        ("2026-01-31", "2026-01-31"),
-        ("'5'", "5"),
-        ("!!str 5", "5"),
-        ("5", 5),
-        ("010", 10),
-        ("0x1F", 31),
-        ("-1.5e3", -1500.0),
-        ("true", True),
-        ("~", None),
-        ("[1, {a: b}]", [1, {"a": "b"}]),
-        (".inf", ".inf"),
-    ],
-)
-def test_scalars_follow_the_core_schema(text: str, meant: object) -> None:
-    assert values(f"value: {text}") == ([{"value": meant}], [])
-
-
-def test_an_alias_repeats_its_anchor() -> None:
-    assert values("a: &list [1, 2]\nb: *list") == ([{"a": [1, 2], "b": [1, 2]}], [])
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("a: 1\nb: [", "did not find"),
-        ("a: 1\n b: 2", "line 2"),
-        ("a: &x [*x]", "the alias 'x' has no anchor before it"),
-        ("a: *b", "the alias 'b' has no anchor before it"),
-        ("? [a]\n: b", "a name must be text"),
-        ("[" * 100, "is nested deeper than 64 levels"),
-        ("a: !!python/object/apply:os.system [ls]", "is not allowed here"),
-        ("a: !!int text", "is not allowed here"),
-        ("a: " + "9" * 200, "put it in quotes"),
-        ("a: 1e999", "put it in quotes"),
-        ("a: \x00", "characters that YAML does not allow"),
-        ("a: \ud800", "characters that YAML does not allow"),
-        ("a: 1\na: 2", "line 2: is given before, in line 1"),
-    ],
-)
-def test_what_is_no_proper_yaml_is_told(text: str, told: str) -> None:
-    _, errors = values(text)
-    assert len(errors) == 1
-    assert told in errors[0].message
-
-
-def test_aliases_cannot_multiply_without_bound() -> None:
-    levels = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
-    levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    _, errors = values("\n".join(levels))
-    assert "more than 1000000 values" in errors[0].message
-
-
-@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
-def test_no_text_breaks_the_reader(text: str) -> None:
-    read, errors = values(text)
-    assert isinstance(read, list)
-    assert all(error.message for error in errors)
-
-
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.text(st.characters(codec="utf-8", categories=["L", "N"])),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3),
-    max_leaves=10,
-)
-
-
-@given(json_values)
-def test_json_is_read_as_json(value: object) -> None:
-    assert values(msgspec.json.encode({"value": value}).decode()) == ([{"value": value}], [])
 
 
 # Checking
@@ -379,55 +289,3 @@ def test_kinds_are_described_by_the_schema_of_their_specs(service: Configuration
     assert described.schema["required"] == ["watts"]
     assert described.schema["additionalProperties"] is False
     assert described.schema["$defs"]["Shade"]["properties"]["colour"] == {"type": "string"}
-
-
-# Over HTTP
-
-VARIABLE = "apiVersion: penstock/v1alpha1\nkind: Variable\nmetadata:\n  name: {name}\nspec:\n  value: {value}\n"
-YAML = {"Content-Type": "application/yaml"}
-
-
-async def test_documents_are_taken_as_a_json_string_and_as_yaml(application: Application) -> None:
-    json = await application.admin.put("/configuration", json=VARIABLE.format(name="greeting", value="hello"))
-    assert (json.status_code, json.content) == (202, b"")
-    text = VARIABLE.format(name="farewell", value="bye")
-    yaml = await application.admin.put("/configuration", content=text, headers=YAML)
-    assert yaml.status_code == 202
-    names = {variable["Name"] for variable in (await application.reader.get("/variables")).json()}
-    assert {"greeting", "farewell"} <= names
-
-
-async def test_a_refusal_names_document_line_and_field(application: Application) -> None:
-    text = VARIABLE.format(name="fine", value="1x") + "---\n" + VARIABLE.format(name="'not fine'", value="x")
-    answer = await application.admin.put("/configuration", content=text, headers=YAML)
-    assert answer.status_code == 400
-    [error] = answer.json()["errors"]
-    assert error["field"] == "documents[1].metadata.name"
-    assert error["message"].startswith("line 11: ")
-    assert (await application.reader.get("/variables/fine")).status_code == 404
-
-
-async def test_a_plan_changes_nothing(application: Application) -> None:
-    text = VARIABLE.format(name="planned", value="x")
-    answer = await application.admin.post("/configuration/plan", content=text, headers=YAML)
-    [change] = answer.json()
-    assert (change["Kind"], change["Name"], change["Action"], change["Before"]) == (
-        "Variable",
-        "planned",
-        "create",
-        None,
-    )
-    assert change["After"]["value"] == "x"
-    assert (await application.reader.get("/variables/planned")).status_code == 404
-
-
-async def test_more_than_16_mib_are_refused(application: Application) -> None:
-    answer = await application.admin.put("/configuration", content=b"#" * (16 * 2**20 + 1), headers=YAML)
-    assert answer.status_code == 413
-    assert answer.json()["code"] == "too-large"
-
-
-async def test_every_declared_kind_is_described(application: Application) -> None:
-    kinds = (await application.reader.get("/configuration/kinds")).json()
-    assert {"Schedule", "Variable"} <= {kind["Kind"] for kind in kinds}
-    assert all(kind["Description"] and kind["Schema"]["type"] == "object" for kind in kinds)
