@@ -53,6 +53,12 @@ async def test_parameters_are_there_before_the_first_code(kernels: Engine) -> No
     assert (await run(kernels, document, parameters=given)).value == {"city": "Zürich", "mean": 1.5}
 
 
+async def test_answers_to_questions_have_their_types(kernels: Engine) -> None:
+    answers = {"amount": 1.5, "day": "2026-03-31", "at": "2026-03-31T09:30", "gift": True, "rows": [1]}
+    shown = await run(kernels, sample("typed.dib") + "column", parameters=answers | {"column": "column", "shade": "red"})
+    assert shown.value == "red"
+
+
 async def test_questions_are_answered_by_parameters(kernels: Engine) -> None:
     shown = await run(kernels, sample("asks.dib"), parameters={"user": "Ann", "token": "abc"})
     assert shown.value == "Ann has a token of 3 characters"

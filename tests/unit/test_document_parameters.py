@@ -126,11 +126,56 @@ def test_types_go_by_several_names(name: str, type: str) -> None:
 def test_questions_become_values_in_the_updated_document() -> None:
     analysis = analyze(sample("asks.dib"))
     assert analysis.source == sample("asks.dib")
-    assert "@input:" not in analysis.updated
+    assert '#!value --name user --from-value @input:"Who is it?"' in analysis.updated
     assert "--value @value:user" in analysis.updated
     again = analyze(analysis.updated)
     assert again.updated == analysis.updated
     assert {parameter.name for parameter in again.parameters} == {"user", "token"}
+
+
+def test_questions_in_a_jupyter_notebook_become_values_and_the_rest_stays_as_it_is_written() -> None:
+    source = sample("asks.ipynb")
+    analysis = analyze(source, "asks.ipynb")
+    head, _, first = analysis.updated.partition('"cells": [\n\t')
+    assert source.startswith(head)
+    assert '#!value --name user --from-value @input:\\"Who is it?\\""}, {"cell_type": "markdown"' in first
+    assert '"#!set --name user --value @value:user\\n",\n\t   "user + \\"\\\\u00e9\\""' in first
+    assert '{"a":1e5}, "source": "Ca\\u0066\\u00e9"}' in first
+    again = analyze(analysis.updated, "asks.ipynb")
+    assert [parameter.name for parameter in again.parameters] == ["user"]
+    assert again.updated == analysis.updated
+
+
+def test_questions_have_the_type_that_their_hint_names() -> None:
+    analysis = analyze(sample("typed.dib"))
+    assert {parameter.name: parameter.type for parameter in analysis.parameters} == {
+        "amount": "number",
+        "day": "date",
+        "at": "date-time",
+        "gift": "boolean",
+        "rows": "any",
+        "column": "string",
+        "shade": "string",
+    }
+    again = analyze(analysis.updated).parameters
+    assert {(each.name, each.type) for each in again} == {(each.name, each.type) for each in analysis.parameters}
+
+
+@pytest.mark.parametrize(
+    ("type", "good", "bad"),
+    [
+        ("date", '"2026-03-31"', '"31.3.2026"'),
+        ("date-time", '"2026-03-31T09:30:00Z"', '"soon"'),
+        ("time", '"09:30"', "930"),
+        ("number", "1.5", '"1.5"'),
+        ("boolean", "true", "1"),
+    ],
+)
+def test_values_must_have_the_form_of_their_type(type: str, good: str, bad: str) -> None:
+    declared = [Parameter("x", type, required=True)]
+    assert "x" in check_values(declared, [Given("x", good)])
+    with pytest.raises(Invalid, match=f"'x' must be of type {type}"):
+        check_values(declared, [Given("x", bad)])
 
 
 @pytest.mark.parametrize("name", ["weather.dib", "sales.ipynb", "report.py", "odd.dib", "empty.dib"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.engine.documents.dib import parse_dib, write_dib
+from penstock.engine.documents.dib import parse_dib
 from penstock.engine.documents.document import Format
 from penstock.engine.documents.reading import format_of, read_document, write_document
 from penstock.kernel.errors import Invalid
@@ -48,7 +48,7 @@ def test_any_text_is_a_dib_document_that_is_written_back_as_it_was(parts: list[t
     except Invalid:
         assert "#!meta" in text.casefold()  # which must be followed by JSON
     else:
-        assert write_dib(document) == text
+        assert write_document(document) == text
         assert "".join(cell.raw for cell in document.cells) == text
 
 
@@ -77,6 +77,33 @@ def test_text_before_the_first_mark_is_of_the_default_kernel() -> None:
     assert parse_dib("1 + 1", default_kernel="csharp").cells[0].kernel == "csharp"
     named = parse_dib('#!meta\n{"kernelInfo":{"defaultKernelName":"fsharp"}}\n#!markdown\nx')
     assert named.default_kernel == "fsharp"
+
+
+def test_kernels_may_have_any_name_that_meta_declares() -> None:
+    cells = read_document(sample("named.dib")).cells
+    assert [cell.kernel for cell in cells] == ["meta", "writer(prompt)", "md", "f#"]
+    assert cells[2].text.endswith("#!meta")
+
+
+def test_a_byte_order_mark_hides_no_mark() -> None:
+    assert read_document(sample("odd.dib")).cells[0].kernel == "meta"
+    assert read_document("\ufeff1 + 1").cells[0].text == "1 + 1"
+
+
+def test_cells_of_a_jupyter_notebook_are_the_texts_that_it_consists_of() -> None:
+    document = read_document(sample("worksheets.ipynb"), "worksheets.ipynb")
+    assert [cell.kernel for cell in document.cells] == ["markdown", "python"]
+    assert document.cells[1].raw.startswith('{"cell_type": "code"')
+    assert document.head.endswith('{"cells": [')
+
+
+def test_a_jupyter_notebook_of_a_later_version_is_read_as_far_as_it_is_known() -> None:
+    document = read_document(sample("loose.ipynb"), "loose.ipynb")
+    assert [(cell.kernel, cell.text) for cell in document.cells] == [
+        ("python", "1"),
+        ("markdown", ""),
+        ("markdown", "two\n"),
+    ]
 
 
 def test_windows_line_ends_are_no_part_of_names() -> None:
@@ -130,6 +157,8 @@ def test_the_form_is_told_by_the_name_or_by_the_text(text: str, name: str | None
         ("{}", "a.ipynb"),
         ('{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "a.ipynb"),
         ("#!meta\nnot json", None),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [' + "[" * 100_000, "a.ipynb"),
+        ('#!meta\n{"kernelInfo": {"items": 3}}', None),
         ('#!meta\n{"kernelInfo": 3}', None),
     ],
 )

@@ -75,7 +75,7 @@ class DocumentRun:
                     self._values[name] = msgspec.json.decode(declared_value(magic).default or "null")
                 await self._tell_supplied(name)
             case "set":
-                await self._set(kernel, magic.needed("name"), await self._value_of(magic))
+                await self._set(kernel, self._variable_of(magic), await self._value_of(magic))
             case "share":
                 await self._share(magic, kernel)
             case name if name not in _IGNORED:
@@ -85,6 +85,12 @@ class DocumentRun:
         """Kernels that have begun already get a value that is declared only now."""
         for kernel in self._supplied:
             await self._set_all(kernel, {name: self._values[name]})
+
+    def _variable_of(self, magic: Magic) -> str:
+        name = magic.options.get("name")
+        if isinstance(name, Reference) and name.asks:
+            return str(self._values[asked_name(magic, name)])
+        return magic.needed("name")
 
     async def _value_of(self, magic: Magic) -> Any:
         value = magic.options.get("value")

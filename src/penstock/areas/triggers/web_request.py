@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from penstock.connectors import http_body
-from penstock.engine.documents.types import STRING, fits
+from penstock.engine.documents.types import fits, is_text
 from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import encode
 from penstock.resource.ports.runs import RunParameter
@@ -86,7 +86,7 @@ def _texts(text: str, place: str) -> dict[str, list[str]]:
 
 def _typed(texts: list[str], type: str) -> Any:
     """A text as the parameter's type, or as it is when it is no such thing; several are an array."""
-    if type == STRING:
+    if is_text(type):
         return texts[-1]
     values = [_json(text) for text in texts]
     if len(values) > 1:

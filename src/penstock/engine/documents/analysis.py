@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from penstock.engine.documents.dib import META
-from penstock.engine.documents.document import Cell, Document, Format, lines_of
+from penstock.engine.documents.document import Cell, Document
 from penstock.engine.documents.kernels import SHOWN, SILENT, canonical
-from penstock.engine.documents.magic import Code, parse_magic, parts_of
-from penstock.engine.documents.parameters import Parameter, asked_name, parameters_of
+from penstock.engine.documents.magic import Code, parts_of
+from penstock.engine.documents.parameters import Parameter, parameters_of
 from penstock.engine.documents.python_code import result_type
+from penstock.engine.documents.questions import without_questions
 from penstock.engine.documents.reading import read_document
 from penstock.engine.documents.types import ANY, STRING
 from penstock.kernel.errors import FieldError, Invalid
@@ -32,7 +32,7 @@ def analyze(source: str, file_name: str | None = None) -> Analysis:
     """May take long: not for use on an event loop. Raises Invalid, whose field is empty."""
     document = read_document(source, file_name)
     parameters = parameters_of(document)
-    return Analysis(source, _updated(document), _returns(document, parameters), parameters)
+    return Analysis(source, without_questions(document), _returns(document, parameters), parameters)
 
 
 async def analyze_apart(source: str, file_name: str | None = None, field: str = "") -> Analysis:
@@ -59,39 +59,3 @@ def _returns(document: Document, parameters: Sequence[Parameter]) -> str | None:
 def _runs(cell: Cell, document: Document) -> bool:
     kernel = canonical(cell.kernel, document)
     return kernel not in SILENT and any(isinstance(part, Code) for part in parts_of(cell.text))
-
-
-def _updated(document: Document) -> str:
-    if document.format is not Format.DIB:
-        return document.source
-    asked: dict[str, None] = {}
-    text = "".join(_without_questions(cell, asked) for cell in document.cells)
-    if not asked:
-        return document.source
-    declared = "".join(f"#!value --name {_quoted(name)} --from-value @input\n" for name in asked)
-    return _behind_meta(document, text, f"#!{document.default_kernel}\n{declared}\n")
-
-
-def _without_questions(cell: Cell, asked: dict[str, None]) -> str:
-    return "".join(_line_without_questions(line, asked) for line in lines_of(cell.raw))
-
-
-def _line_without_questions(line: str, asked: dict[str, None]) -> str:
-    magic = parse_magic(line)
-    if magic is None or magic.name == "value":
-        return line
-    for reference in magic.references:
-        if reference.asks:
-            name = asked_name(magic, reference)
-            asked[name] = None
-            line = line.replace(reference.text, f"@value:{_quoted(name)}", 1)
-    return line
-
-
-def _behind_meta(document: Document, text: str, addition: str) -> str:
-    meta = document.cells[0].raw if document.cells[0].kernel == META else ""
-    return meta + addition + text[len(meta) :]
-
-
-def _quoted(name: str) -> str:
-    return name if name.replace("_", "").isalnum() else msgspec.json.encode(name).decode()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a document.
 
     kernel: name as the document writes it, such as `python` or `markdown`. text: what the kernel gets.
-    raw: the cell as it stands in the document, where the format is a sequence of texts.
+    raw: the cell as it stands in the document, up to the next one; empty in percent form.
     tags: of Jupyter cells.
     """
 
@@ -36,14 +35,16 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """source: the document byte for byte. aliases: further names of kernels that the document declares."""
+    """source: the document byte for byte. head: what of it stands before the texts of the cells; all of it where cells
+    have none. aliases: further names of kernels that the document declares.
+    """
 
     format: Format
     source: str
     cells: tuple[Cell, ...]
     default_kernel: str
+    head: str = ""
     aliases: Mapping[str, str] = {}
-    metadata: Mapping[str, Any] = {}
 
 
 def check_text(source: str) -> None:

@@ -1,30 +1,31 @@
 """Jupyter notebooks (.ipynb) and Python in percent form. What reads them is large, and loaded when first needed."""
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from penstock.engine.documents.document import Cell, Document, Format
+from penstock.engine.documents.json_spans import EACH, spans
 from penstock.kernel.errors import Invalid
 
-_INDENT = 1  # as Jupyter writes notebooks
+_CELLS = (("cells", EACH), ("worksheets", EACH, "cells", EACH))
+"""Where cells are, since version 4 and before."""
 
 
 def parse_ipynb(source: str) -> Document:
     """Raises Invalid when it is no notebook of a known version."""
+    import nbformat
+
+    text = source.removeprefix("\ufeff")
     try:
-        given = msgspec.json.decode(source, type=dict[str, Any])
-    except msgspec.MsgspecError as error:
-        raise Invalid.one("", f"is no Jupyter notebook: {error}") from None
-    return _document(_notebook(source), Format.IPYNB, source, given)
-
-
-def write_ipynb(document: Document) -> str:
-    """The notebook as Jupyter writes it, with everything that the platform does not know of."""
-    import json
-
-    end = "\n" if document.source.endswith("\n") else ""
-    return json.dumps(document.metadata, indent=_INDENT, ensure_ascii=False) + end
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what nbformat mends in its copy
+            notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+            nbformat.validate(notebook, relax_add_props=True)
+    except Exception as error:  # noqa: BLE001 - the library raises what its parsers raise; the text is at fault
+        raise _refused("is no Jupyter notebook", error) from None
+    head, raws = _texts(source, len(source) - len(text), len(notebook.cells))
+    return _document(notebook, Format.IPYNB, source, head, raws)
 
 
 def parse_percent(source: str) -> Document:
@@ -32,40 +33,42 @@ def parse_percent(source: str) -> Document:
     import jupytext  # type: ignore[import-untyped]
 
     try:
-        return _document(jupytext.reads(source, fmt="py:percent"), Format.PERCENT, source, {})
+        notebook = jupytext.reads(source, fmt="py:percent")
     except Exception as error:  # noqa: BLE001 - the library raises what its parsers raise; the text is at fault
-        raise Invalid.one("", f"is no Python in percent form: {error}") from None
+        raise _refused("is no Python in percent form", error) from None
+    return _document(notebook, Format.PERCENT, source, source, ())
 
 
-def _notebook(source: str) -> Any:
-    import nbformat
+def _texts(source: str, begin: int, count: int) -> tuple[str, Sequence[str]]:
+    """What stands before the cells, and the text of each up to the next."""
+    text = source[begin:]
+    for path in _CELLS:
+        starts = [start + begin for start, _ in spans(text, path)]
+        if starts and len(starts) == count:
+            ends = [*starts[1:], len(source)]
+            return source[: starts[0]], [source[start:end] for start, end in zip(starts, ends, strict=True)]
+    return source, ()
 
-    try:
-        notebook = nbformat.reads(source, as_version=4)  # type: ignore[no-untyped-call]
-        nbformat.validate(notebook, relax_add_props=True)
-    except Exception as error:  # noqa: BLE001 - the library raises what its parsers raise; the text is at fault
-        raise Invalid.one("", f"is no Jupyter notebook: {str(error).splitlines()[0]}") from None
-    return notebook
+
+def _refused(what: str, error: Exception) -> Invalid:
+    reason = str(error).strip().partition("\n")[0]
+    return Invalid.one("", f"{what}: {reason or type(error).__name__}")
 
 
-def _document(notebook: Any, format: Format, source: str, given: dict[str, Any]) -> Document:
+def _document(notebook: Any, format: Format, source: str, head: str, raws: Sequence[str]) -> Document:
     kernelspec = notebook.metadata.get("kernelspec", {})
     language = notebook.metadata.get("language_info", {}).get("name") or kernelspec.get("language") or "python"
-    cells = [_cell(cell, kernelspec.get("name") or language, language) for cell in notebook.cells]
-    return Document(
-        format=format,
-        source=source,
-        cells=tuple(cells),
-        default_kernel=kernelspec.get("name") or language,
-        metadata=given,
-    )
+    kernel = kernelspec.get("name") or language
+    texts = raws or [""] * len(notebook.cells)
+    cells = [_cell(cell, kernel, raw) for cell, raw in zip(notebook.cells, texts, strict=True)]
+    return Document(format=format, source=source, cells=tuple(cells), default_kernel=kernel, head=head)
 
 
-def _cell(cell: Any, kernel: str, language: str) -> Cell:
+def _cell(cell: Any, kernel: str, raw: str) -> Cell:
     metadata = cell.get("metadata", {})
     # The language of a cell of a polyglot notebook.
     polyglot = metadata.get("polyglot_notebook", {}).get("kernelName") or metadata.get("dotnet_interactive", {}).get(
         "language"
     )
     name = {"markdown": "markdown", "raw": "raw"}.get(cell.cell_type, polyglot or kernel)
-    return Cell(kernel=str(name), text=cell.source, tags=tuple(map(str, metadata.get("tags", ()))))
+    return Cell(kernel=str(name), text=cell.get("source", ""), raw=raw, tags=tuple(map(str, metadata.get("tags", ()))))

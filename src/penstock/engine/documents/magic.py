@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from json import JSONDecoder
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from penstock.kernel.errors import Invalid
 _MAGIC = re.compile(r"#!([A-Za-z][\w-]*)[ \t]*(.*?)\s*")
 _TOKEN = re.compile(
     r"""[ \t]*(?:
-        (?P<reference>@\w+(?:\.\w+)*(?::(?:\{.*\}|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'{]+))?)
+        (?P<reference>@\w+(?:\.\w+)*(?::(?:(?=\{)|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'{]+))?)
         |"(?P<double>(?:[^"\\]|\\.)*)"
         |'(?P<single>[^']*)'
         |(?P<plain>[^\s"']+)
@@ -38,14 +39,22 @@ class Reference(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """What a value that is asked for is called: `@input:city`, `@input:{"saveAs": "city"}`, or by its prompt."""
-        argument = self.argument
-        if argument.startswith("{"):
-            try:
-                options = msgspec.json.decode(argument, type=dict[str, Any])
-            except msgspec.MsgspecError as error:
-                raise Invalid.one("", f"{self.text} is not understood: {error}") from None
-            return str(options.get("saveAs") or options.get("prompt") or self.source)
-        return argument.strip("\"'") or self.source
+        plain = "" if self.argument.startswith("{") else self.argument.strip("\"'")
+        return str(plain or self._options.get("saveAs") or self._options.get("prompt") or self.source)
+
+    @property
+    def hint(self) -> str:
+        """What kind of value is asked for, as types of HTML's inputs: `@input:{"type": "date"}`; empty for any."""
+        return str(self._options.get("type") or "")
+
+    @property
+    def _options(self) -> Mapping[str, Any]:
+        if not self.argument.startswith("{"):
+            return {}
+        try:
+            return msgspec.json.decode(self.argument, type=dict[str, Any])
+        except msgspec.MsgspecError as error:
+            raise Invalid.one("", f"{self.text} is not understood: {error}") from None
 
 
 class Magic(msgspec.Struct, frozen=True):
@@ -123,13 +132,23 @@ def _tokens(text: str) -> Iterator[str | Reference]:
     while match := _TOKEN.match(text, position):
         position = match.end()
         if match["reference"] is not None:
-            found = _REFERENCE.fullmatch(match["reference"])
+            if match["reference"].endswith(":"):
+                position = _end_of_json(text, position)
+            written = text[match.start("reference") : position]
+            found = _REFERENCE.fullmatch(written)
             assert found is not None
-            yield Reference(match["reference"], found[1].casefold(), found[2] or "")
+            yield Reference(written, found[1].casefold(), found[2] or "")
         elif match["double"] is not None:
             yield re.sub(r"\\(.)", r"\1", match["double"])
         else:
             yield match["single"] if match["single"] is not None else match["plain"]
+
+
+def _end_of_json(text: str, position: int) -> int:
+    try:
+        return JSONDecoder().raw_decode(text, position)[1]
+    except (ValueError, RecursionError):
+        return len(text)  # which is told as not understood
 
 
 def _ended(value: Magic | None, lines: list[str]) -> Iterator[Magic | Code]:

@@ -9,7 +9,7 @@ from penstock.engine.documents.document import Cell, Document
 from penstock.engine.documents.kernels import canonical
 from penstock.engine.documents.magic import Magic, Reference, parts_of
 from penstock.engine.documents.python_code import NO_VALUE, assignments, parameters_block
-from penstock.engine.documents.types import ANY, STRING, fits, known_type, type_of_value
+from penstock.engine.documents.types import ANY, EXAMPLES, STRING, fits, known_type, type_of_hint, type_of_value
 from penstock.kernel.errors import FieldError, Invalid
 
 _JSON = "application/json"
@@ -49,8 +49,9 @@ def block_of(cell: Cell, text: str) -> str:
 
 
 def asked_name(magic: Magic, reference: Reference) -> str:
-    """What the value that a reference asks for is called."""
-    return magic.text("name") or reference.name if magic.name in ("set", "value") else reference.name
+    """What the value that a reference asks for is called: as the variable it goes to, unless that is asked for too."""
+    name = magic.options.get("name") if magic.name in ("set", "value") else None
+    return name if isinstance(name, str) and name else reference.name
 
 
 def check_values(
@@ -89,7 +90,8 @@ def _checked(given: Given, known: Mapping[str, Parameter]) -> Any:
         raise ValueError(f"the value of '{given.name}' is no JSON; a text needs quotes") from None
     type = known_type(given.type or "") if parameter.type == ANY else parameter.type
     if not fits(value, type):
-        raise ValueError(f"'{given.name}' must be of type {type}, not {type_of_value(value)}")
+        what = f"like {EXAMPLES[type]}" if type in EXAMPLES else f"not {type_of_value(value)}"
+        raise ValueError(f"'{given.name}' must be of type {type}, {what}")
     return value
 
 
@@ -112,9 +114,15 @@ def _of_python(text: str) -> Iterator[Parameter]:
 def _of_magic(magic: Magic) -> Iterator[Parameter]:
     asking = [reference for reference in magic.references if reference.asks]
     for reference in asking:
-        yield Parameter(asked_name(magic, reference), STRING, required=True)
+        yield Parameter(asked_name(magic, reference), _asked_type(magic, reference), required=True)
     if magic.name == "value" and not asking and not magic.references:
         yield declared_value(magic)
+
+
+def _asked_type(magic: Magic, reference: Reference) -> str:
+    if not reference.hint and magic.text("mime-type") == _JSON and magic.options.get("name") != reference:
+        return ANY
+    return type_of_hint(reference.hint)
 
 
 def declared_value(magic: Magic) -> Parameter:

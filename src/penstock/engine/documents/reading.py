@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from penstock.engine.documents.dib import parse_dib, write_dib
+from penstock.engine.documents.dib import parse_dib
 from penstock.engine.documents.document import Document, Format, check_text
-from penstock.engine.documents.jupyter import parse_ipynb, parse_percent, write_ipynb
+from penstock.engine.documents.jupyter import parse_ipynb, parse_percent
 
 _PERCENT = re.compile(r"^# %%(?:[ \t]|$)", re.MULTILINE)
 _DIB = re.compile(r"^#![A-Za-z]", re.MULTILINE)
@@ -37,11 +37,5 @@ def read_document(
 
 
 def write_document(document: Document) -> str:
-    """The text of the document; for one that was read, the same that was read."""
-    match document.format:
-        case Format.IPYNB:
-            return write_ipynb(document)
-        case Format.PERCENT:
-            return document.source
-        case _:
-            return write_dib(document)
+    """The text of the document from its cells; for one that was read, the same that was read."""
+    return document.head + "".join(cell.raw for cell in document.cells)

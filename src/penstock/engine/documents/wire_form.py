@@ -5,7 +5,9 @@ from penstock.kernel.wire import Wire
 
 
 class ParameterTypeNameAndName(Wire):
-    """A parameter. TypeName: string, integer, number, boolean, array, object, null or any."""
+    """A parameter. TypeName: string, integer, number, boolean, array, object, null or any; date, date-time or time for
+    texts of that form.
+    """
 
     type_name: str | None = None
     name: str | None = None
