@@ -26,6 +26,7 @@ from penstock.kernel.errors import Unauthenticated
 from penstock.resource.secrets import Purpose, Secrets
 from penstock.store.store import Store
 from tests.application import ADMIN_PASSWORD, Application, running_application
+from tests.areas.accounts import log_in
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +58,6 @@ async def fresh_admin(application: Application) -> None:
     """Logs the Admin in again, since other tests let access tokens expire."""
     await application.admin.aclose()
     application.admin = await application.client_for("admin", ADMIN_PASSWORD)
-
-
-async def log_in(application: Application, username: str, password: str) -> httpx.Response:
-    model = {"UserName": username, "Password": password}
-    return await application.anonymous.post("/identity/login/username", json=model)
 
 
 async def tokens_of(application: Application, email: str) -> dict[str, str]:
