@@ -166,13 +166,39 @@ class UsageEntry(Wire):
 
 
 class UsageReport(Wire):
-    """What a gateway served between two times. id: the same when it's sent again, so that it counts once."""
+    """What a gateway served between two times, which are in one hour.
+
+    id: `<source>-<number>`, the same when it's sent again, so that it counts once. The reports of a source are sent in
+    the order of their numbers.
+    """
 
     id: str
     gateway: str
     since: datetime
     until: datetime
     entries: list[UsageEntry]
+
+
+class GatewayCall(Wire):
+    """One call, as the stream of calls shows it. api, version: None where nobody serves the path.
+
+    path: without its query. flags: why the gateway answered by itself, in Envoy's letters.
+    """
+
+    gateway: str
+    time: datetime
+    api: str | None = None
+    version: str | None = None
+    subscription: str | None = None
+    method: str | None = None
+    path: str | None = None
+    status: int
+    milliseconds: int
+    received: int = 0
+    sent: int = 0
+    client: str | None = None
+    upstream: str | None = None
+    flags: str | None = None
 
 
 class GatewayStanding(Wire):
