@@ -3,19 +3,21 @@
 No query strings and no headers that carry keys: the log shows who called what, never how they proved it.
 """
 
+from datetime import datetime
+
 import msgspec
 
 SEPARATOR = "/"
 
 
 class LoggedCall(msgspec.Struct, frozen=True):
-    """time: when the request began, ISO 8601. route: see RouteName; None where no route was found.
+    """time: when the request began. route: see RouteName; None where no route was found.
 
     path: as it was asked for, without its query. ms: until the answer had been sent. received, sent: bytes of bodies.
     flags: why Envoy answered by itself, in its own letters; "-" and None are nothing.
     """
 
-    time: str
+    time: datetime
     route: str | None = None
     status: int = 0
     ms: int = 0

@@ -5,11 +5,15 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from penstock.gateway.logged_call import LoggedCall, RouteName, route_named
-from penstock.kernel.wire import parse_time
 from penstock.protocol.gateway import BUCKETS_MS, UsageEntry
 
 MOST_ENTRIES = 5000
 """In one report: some 2 MB, and a message on the bus may have 8."""
+
+
+def hour_of(at: datetime) -> datetime:
+    """When its hour began."""
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 class HourSum:
@@ -20,17 +24,11 @@ class HourSum:
         self.until = at
         self._entries: dict[RouteName, UsageEntry] = {}
 
-    def add(self, route: RouteName, at: datetime, call: LoggedCall) -> None:
-        self.since, self.until = min(self.since, at), max(self.until, at)
+    def add(self, route: RouteName, call: LoggedCall) -> None:
+        self.since, self.until = min(self.since, call.time), max(self.until, call.time)
         entry = self._entries.get(route)
         if entry is None:
-            entry = self._entries[route] = UsageEntry(
-                api=route.api,
-                version=route.version,
-                subscription=route.subscription,
-                statuses={},
-                latency=[0] * (len(BUCKETS_MS) + 1),
-            )
+            entry = self._entries[route] = _empty(route)
         entry.statuses[call.status] = entry.statuses.get(call.status, 0) + 1
         entry.latency[bisect_left(BUCKETS_MS, call.ms)] += 1
         entry.milliseconds += call.ms
@@ -43,12 +41,17 @@ class HourSum:
         return [entries[start : start + MOST_ENTRIES] for start in range(0, len(entries), MOST_ENTRIES)]
 
 
-def sums(calls: Iterable[LoggedCall]) -> list[HourSum]:
-    """A sum for each hour in which calls began, in their order; calls that found no version are left out.
+def merged(first: Iterable[UsageEntry], second: Iterable[UsageEntry]) -> list[UsageEntry]:
+    """The calls of both, one entry for each version and subscription."""
+    found = {(entry.api, entry.version, entry.subscription): entry for entry in first}
+    for entry in second:
+        found.setdefault((entry.api, entry.version, entry.subscription), _empty(entry)).add(entry)
+    return list(found.values())
 
-    Raises ValueError for a time that is none.
-    """
-    hours: dict[str, HourSum] = {}
+
+def sums(calls: Iterable[LoggedCall]) -> list[HourSum]:
+    """A sum for each hour in which calls began, in their order; calls that found no version are left out."""
+    hours: dict[datetime, HourSum] = {}
     routes: dict[str | None, RouteName | None] = {}
     for call in calls:
         if call.route not in routes:
@@ -56,10 +59,18 @@ def sums(calls: Iterable[LoggedCall]) -> list[HourSum]:
         route = routes[call.route]
         if route is None:
             continue
-        at = parse_time(call.time)
-        hour = call.time[:13]  # 2026-01-31T08
-        found = hours.get(hour)
-        if found is None:
-            found = hours[hour] = HourSum(at)
-        found.add(route, at, call)
+        hour = hour_of(call.time)
+        if hour not in hours:
+            hours[hour] = HourSum(call.time)
+        hours[hour].add(route, call)
     return [hours[hour] for hour in sorted(hours)]
+
+
+def _empty(of: RouteName | UsageEntry) -> UsageEntry:
+    return UsageEntry(
+        api=of.api,
+        version=of.version,
+        subscription=of.subscription,
+        statuses={},
+        latency=[0] * (len(BUCKETS_MS) + 1),
+    )

@@ -5,6 +5,7 @@ A gateway asks for the table with `TableQuestion` and gets it in parts, since a 
 
 from datetime import datetime
 from enum import StrEnum
+from itertools import zip_longest
 
 import msgspec
 
@@ -163,6 +164,15 @@ class UsageEntry(Wire):
     @property
     def calls(self) -> int:
         return sum(self.statuses.values())
+
+    def add(self, other: "UsageEntry") -> None:
+        """Counts what the other counts as well."""
+        for status, calls in other.statuses.items():
+            self.statuses[status] = self.statuses.get(status, 0) + calls
+        self.latency = [sum(pair) for pair in zip_longest(self.latency, other.latency, fillvalue=0)]
+        self.milliseconds += other.milliseconds
+        self.received += other.received
+        self.sent += other.sent
 
 
 class UsageReport(Wire):
