@@ -16,9 +16,9 @@ from penstock.areas.schedules.closing import LedgerClosing
 from penstock.areas.schedules.gap_accounting import GapAccounting
 from penstock.areas.schedules.ledger import Ledger
 from penstock.areas.schedules.policy import SchedulePolicy
-from penstock.areas.schedules.spans import span_of
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.cron import Cron
+from penstock.kernel.due_span import span_of
 from penstock.store.store import Store
 from tests.application import Application
 from tests.areas.agent_link import AgentLink, linked_agent

@@ -4,9 +4,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.agent.due_times import DueTimes, Span
+from penstock.agent.due_times import DueTimes
 from penstock.flow.parsing.parser import parse_flow
 from penstock.kernel.cron import Cron
+from penstock.kernel.due_span import Span
 
 ZONE = ZoneInfo("Europe/Berlin")
 BEGIN = datetime(2026, 3, 28, tzinfo=UTC)  # the clocks are set forward in the night that follows

@@ -4,7 +4,8 @@ from datetime import datetime
 
 import msgspec
 
-from penstock.agent.due_times import DueTimes, Span
+from penstock.agent.due_times import DueTimes
+from penstock.kernel.due_span import Span
 from penstock.protocol.report import TickOutcome, TickReport
 
 AGENT_AWAY = "agent away"

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 import msgspec
@@ -36,6 +36,7 @@ class Metadata(Spec):
 
 
 S = TypeVar("S", bound=Spec)
+Step = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class Plan:
     after: Any = None
     writes: Sequence[Write] = ()
     needs: Sequence[Need] = ()
-    prepare: Sequence[Callable[[], Awaitable[None]]] = field(default=())
-    finish: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+    prepare: Sequence[Step] = ()
+    finish: Sequence[Step] = ()
 
     @classmethod
     def of_put(
@@ -78,8 +79,8 @@ class Plan:
         writes: Sequence[Write],
         *,
         needs: Sequence[Need] = (),
-        prepare: Sequence[Callable[[], Awaitable[None]]] = (),
-        finish: Sequence[Callable[[], Awaitable[None]]] = (),
+        prepare: Sequence[Step] = (),
+        finish: Sequence[Step] = (),
     ) -> Self:
         """Of making an object, without `before`, or changing one; nothing is done when there is nothing to write."""
         if not writes:

@@ -7,13 +7,38 @@ from typing import Any
 import structlog
 
 from penstock.bus.bus import Bus
+from penstock.bus.naming import stream_key
 from penstock.bus.streams import Streams, StreamSpec
 from penstock.kernel.clock import Clock
 from penstock.kernel.names import name_key
+from penstock.protocol.subjects import stream_subject
 from penstock.store.definition import Collection
 from penstock.store.store import Store, decode
 
 log = structlog.get_logger(__name__)
+
+_KEEP = timedelta(days=30)
+# Not in bytes: the bus would reserve them on the disk for every stream.
+_MESSAGES = 100_000
+# Long enough for a server that died to be started again, so that what it repeats is stored once.
+_DUPLICATES = timedelta(minutes=10)
+
+
+def subject_of(stream: str) -> str:
+    """Where the messages of an owner's stream are published."""
+    return stream_subject(stream_key(stream))
+
+
+def history_stream(name: str, description: str) -> StreamSpec:
+    """A stream that tells what its owner did lately."""
+    return StreamSpec(
+        name=name,
+        subjects=[subject_of(name)],
+        description=description,
+        max_age=_KEEP,
+        max_messages=_MESSAGES,
+        duplicate_window=_DUPLICATES,
+    )
 
 
 class OwnedStreams:
@@ -67,6 +92,12 @@ class OwnedStreams:
         for stream, created in found.items():
             if name_key(stream) not in keys and self._clock.now() - created > self._orphan_after:
                 await self._remove_orphan(stream)
+
+    async def repair_every(self, pause: timedelta) -> None:
+        """Repairs them now, and again and again; runs until cancelled."""
+        while True:
+            await self.repair()
+            await self._clock.sleep_until(self._clock.now() + pause)
 
     async def _remove_orphan(self, stream: str) -> None:
         if await self._store.find(self._owners, "name", stream.removeprefix(self._prefix)) is None:

@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from penstock.kernel.actor import Actor
 from penstock.kernel.entity import Entity
 from penstock.kernel.errors import Invalid
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, S, in_document
+from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, S, Step, in_document
 from penstock.store.write import Write
 
 E = TypeVar("E", bound=Entity)
@@ -49,19 +49,41 @@ class ResourceKind(ConfigurationKind[S], Generic[S, E]):
     def shown(self, entity: E) -> S:
         """The object as configuration shows it, without secrets."""
 
+    def placed(self, error: Invalid) -> Invalid:
+        """The error of `plan_put` with the fields of a document."""
+        return in_document(error, self.places)
+
+    async def needs(self, entity: E) -> Sequence[Need]:
+        """What the object names that does not exist."""
+        return ()
+
+    def prepare(self, entity: E) -> Sequence[Step]:
+        """What is done before the object is committed; see Plan."""
+        return ()
+
+    def clear(self, entity: E) -> Sequence[Step]:
+        """What is done once the object is removed; see Plan.finish."""
+        return ()
+
     async def plan(self, metadata: Metadata, spec: S, actor: Actor) -> Plan:
         found = await self._planning.find(metadata.name)
         try:
             entity, writes = await self.plan_put(metadata, spec, found, actor)
         except Invalid as error:
-            raise in_document(error, self.places) from None
-        before = self.shown(found) if found is not None else None
-        return Plan.of_put(before, self.shown(entity), writes, finish=[partial(self._planning.announce, entity)])
+            raise self.placed(error) from None
+        return Plan.of_put(
+            self.shown(found) if found is not None else None,
+            self.shown(entity),
+            writes,
+            needs=await self.needs(entity),
+            prepare=self.prepare(entity),
+            finish=[partial(self._planning.announce, entity)],
+        )
 
     async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
         found = await self._planning.find(metadata.name)
         if found is None:
             return Plan("keep")
         writes = await self._planning.plan_remove(found, actor)
-        finish = [partial(self._planning.announce, found)]
+        finish: list[Step] = [partial(self._planning.announce, found), *self.clear(found)]
         return Plan("remove", before=self.shown(found), writes=writes, finish=finish)

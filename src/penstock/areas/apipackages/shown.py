@@ -31,13 +31,7 @@ def shown_api(package: StoredPackage, api: DescribedApi) -> IntegrationApi:
 
 def shown_package(package: StoredPackage) -> IntegrationApiPackage:
     return IntegrationApiPackage(
-        id=package.id,
-        e_tag=package.e_tag,
-        created_by=package.created_by,
-        created_date=package.created_date,
-        updated_by=package.updated_by,
-        update_date=package.update_date,
-        time_to_live=package.time_to_live,
+        **package.base,
         package_name=package.package,
         package_version=package.installed.version,
         apis=[shown_api(package, api) for api in package.apis],

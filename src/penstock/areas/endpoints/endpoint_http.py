@@ -77,13 +77,7 @@ class EndpointOperations:
 
 def shown(endpoint: StoredEndpoint) -> IntegrationEndpoint:
     return IntegrationEndpoint(
-        id=endpoint.id,
-        e_tag=endpoint.e_tag,
-        created_by=endpoint.created_by,
-        created_date=endpoint.created_date,
-        updated_by=endpoint.updated_by,
-        update_date=endpoint.update_date,
-        time_to_live=endpoint.time_to_live,
+        **endpoint.base,
         name=endpoint.name,
         api_name=endpoint.api_name,
         api_version=endpoint.api_version,

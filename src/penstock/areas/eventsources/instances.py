@@ -187,13 +187,7 @@ class InstanceService:
 
 def shown(instance: SourceInstance) -> EventingEventSourceInstance:
     return EventingEventSourceInstance(
-        id=instance.id,
-        e_tag=instance.e_tag,
-        created_by=instance.created_by,
-        created_date=instance.created_date,
-        updated_by=instance.updated_by,
-        update_date=instance.update_date,
-        time_to_live=instance.time_to_live,
+        **instance.base,
         name=instance.name,
         event_source_type=instance.type,
         event_source_version=instance.version,

@@ -6,12 +6,13 @@ import structlog
 
 from penstock.areas.eventsources.metrics import PUBLISHED, REPEATED
 from penstock.areas.eventsources.stored import TAKEN_EVENTS, TakenEvent
-from penstock.areas.eventsources.streams import SourceStreams, stream_of, subject_of
+from penstock.areas.eventsources.streams import SourceStreams, stream_of
 from penstock.bus.bus import Bus
 from penstock.bus.message import Message
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import Invalid, Unavailable
 from penstock.protocol.cloudevent import CloudEvent
+from penstock.resource.owned_streams import subject_of
 from penstock.resource.ports.event_publisher import EventPublisher
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Append

@@ -148,15 +148,12 @@ class SourceReportTaker(Worker):
 class SourceStreamRepair(Worker):
     """Brings streams and event sources in step, should a process have died between the two."""
 
-    def __init__(self, clock: Clock, streams: SourceStreams, policy: EventSourcePolicy) -> None:
-        self._clock = clock
+    def __init__(self, streams: SourceStreams, policy: EventSourcePolicy) -> None:
         self._streams = streams
         self._policy = policy
 
     async def run(self) -> None:
-        while True:
-            await self._streams.repair()
-            await self._clock.sleep_until(self._clock.now() + self._policy.streams)
+        await self._streams.repair_every(self._policy.streams)
 
 
 class SourceSealRenewal(Worker):

@@ -9,9 +9,9 @@ from penstock.areas.schedules.ledger import Ledger
 from penstock.areas.schedules.ledger_entry import TICKS, ScheduleTick, line_of
 from penstock.areas.schedules.model import SCHEDULES, Schedule
 from penstock.areas.schedules.policy import SchedulePolicy
-from penstock.areas.schedules.spans import span_of
 from penstock.kernel.clock import Clock
 from penstock.kernel.cron import Cron
+from penstock.kernel.due_span import span_of
 from penstock.protocol.capability import satisfies
 from penstock.protocol.report import TickOutcome
 from penstock.resource.ports.agents import AgentDirectory, KnownAgent

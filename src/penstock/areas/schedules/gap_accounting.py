@@ -7,9 +7,9 @@ from penstock.areas.schedules.ledger import Ledger
 from penstock.areas.schedules.ledger_entry import TICKS, ScheduleTick
 from penstock.areas.schedules.metrics import count_tick
 from penstock.areas.schedules.policy import SchedulePolicy
-from penstock.areas.schedules.spans import span_of
 from penstock.kernel.clock import Clock
 from penstock.kernel.cron import Cron
+from penstock.kernel.due_span import span_of
 from penstock.kernel.errors import NotFound, Stale
 from penstock.protocol.report import TickOutcome
 from penstock.resource.ports.flow_gaps import FlowGap, FlowGaps

@@ -4,10 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from penstock.areas.schedules.ledger_entry import RunEntry, ScheduleTick
-from penstock.areas.schedules.streams import stream_of, subject_of
+from penstock.areas.schedules.streams import stream_of
 from penstock.bus.message import Message
 from penstock.kernel.duration import Duration
 from penstock.kernel.wire import Wire, encode
+from penstock.resource.owned_streams import subject_of
 
 EVENT = "Penstock-Event"
 

@@ -42,12 +42,9 @@ class GapSweep(Worker):
 class StreamRepair(Worker):
     """Brings streams and schedules in step, should a process have died between the two."""
 
-    def __init__(self, clock: Clock, streams: ScheduleStreams, policy: SchedulePolicy) -> None:
-        self._clock = clock
+    def __init__(self, streams: ScheduleStreams, policy: SchedulePolicy) -> None:
         self._streams = streams
         self._policy = policy
 
     async def run(self) -> None:
-        while True:
-            await self._streams.repair()
-            await self._clock.sleep_until(self._clock.now() + self._policy.streams)
+        await self._streams.repair_every(self._policy.streams)

@@ -63,7 +63,7 @@ class TransferService:
             return after
         raise Stale
 
-    async def missing(self, wanted: MftIntegration2) -> dict[str, str]:
+    async def missing(self, wanted: MftIntegration2 | Mft) -> dict[str, str]:
         """The core systems that a transfer names and that do not exist: field -> name."""
         return await missing_storages(wanted, self._systems)
 
@@ -133,11 +133,12 @@ class TransferService:
     async def remove(self, name: str, actor: Actor, if_match: str | None) -> None:
         """Raises NotFound, Stale."""
         mft = await self.named(name)
-        await self._mfts.commit(await self.plan_remove(mft, actor, if_match or mft.e_tag), mft)
+        await self._mfts.commit(await self.plan_remove(mft, actor, if_match), mft)
 
-    async def plan_remove(self, mft: Mft, actor: Actor, if_match: str | None) -> Sequence[Write]:
+    async def plan_remove(self, mft: Mft, actor: Actor, if_match: str | None = None) -> Sequence[Write]:
         """The writes that remove it; its history stays."""
-        return [*self._mfts.plan_delete(mft, actor, if_match), *await self._states.plan_remove(mft.key)]
+        forgotten = await self._states.plan_remove(mft.key)
+        return [*self._mfts.plan_delete(mft, actor, if_match or mft.e_tag), *forgotten]
 
     async def announce(self, mft: Mft) -> None:
         """Tells of a change, once it is committed."""

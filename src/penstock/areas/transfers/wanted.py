@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from penstock.areas.transfers.model import MftIntegration2, MftStorage
+from penstock.areas.transfers.stored import Mft
 from penstock.kernel.cron import Cron, CronError
 from penstock.kernel.errors import FieldError
 from penstock.kernel.names import name_errors
@@ -19,7 +20,7 @@ _LONGEST_FILTERS = 64 * 1024
 _MOST_VARIABLES = 200
 
 
-async def missing_storages(wanted: MftIntegration2, systems: CoreSystems) -> dict[str, str]:
+async def missing_storages(wanted: MftIntegration2 | Mft, systems: CoreSystems) -> dict[str, str]:
     """The core systems that it names and that do not exist: field -> name."""
     named = {"Source.Name": wanted.source, "Destination.Name": wanted.destination}
     return {

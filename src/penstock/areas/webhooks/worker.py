@@ -3,23 +3,19 @@
 from penstock.areas.webhooks.policy import WebhookPolicy
 from penstock.areas.webhooks.service import WebhookService
 from penstock.areas.webhooks.streams import WebhookStreams
-from penstock.kernel.clock import Clock
 from penstock.resource.area import Worker
 
 
 class WebhookRepair(Worker):
     """Brings streams and webhooks in step, should a process have died between the two, or a setting have changed."""
 
-    def __init__(self, webhooks: WebhookService, streams: WebhookStreams, clock: Clock, policy: WebhookPolicy) -> None:
+    def __init__(self, webhooks: WebhookService, streams: WebhookStreams, policy: WebhookPolicy) -> None:
         self._webhooks = webhooks
         self._streams = streams
-        self._clock = clock
         self._policy = policy
 
     async def run(self) -> None:
         await self._webhooks.renew_seals()
         for webhook in await self._webhooks.all():
             await self._streams.ensure(webhook.name or "")
-        while True:
-            await self._streams.repair()
-            await self._clock.sleep_until(self._clock.now() + self._policy.repair)
+        await self._streams.repair_every(self._policy.repair)

@@ -1,6 +1,6 @@
 """The configuration kind IntegrationEndpoint."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -9,12 +9,11 @@ from penstock.areas.endpoints.service import EndpointService, Wanted
 from penstock.areas.endpoints.stored import StoredEndpoint
 from penstock.connectors.registry import configuration_object
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import encode
 from penstock.protocol.capability import Requirement
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec, in_document
-
-_FIELDS = {"Name": "metadata.name", "ApiName": "spec.api", "JsonConfiguration": "spec.configuration"}
+from penstock.resource.kind import Metadata, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 
 class IntegrationEndpointSpec(Spec):
@@ -37,42 +36,24 @@ class IntegrationEndpointSpec(Spec):
     ] = {}
 
 
-class IntegrationEndpointKind(ConfigurationKind[IntegrationEndpointSpec]):
+class IntegrationEndpointKind(ResourceKind[IntegrationEndpointSpec, StoredEndpoint]):
     """An API of a package, hosted by agents."""
 
     kind = "IntegrationEndpoint"
     spec = IntegrationEndpointSpec
+    places = {"Name": "metadata.name", "ApiName": "spec.api", "JsonConfiguration": "spec.configuration"}
 
     def __init__(self, endpoints: EndpointService) -> None:
+        super().__init__(endpoints)
         self._endpoints = endpoints
 
-    async def plan(self, metadata: Metadata, spec: IntegrationEndpointSpec, actor: Actor) -> Plan:
-        before = await self._endpoints.find(metadata.name)
-        try:
-            after, writes = await self._endpoints.plan(_wanted(metadata, spec, before), before, actor)
-        except Invalid as error:
-            raise in_document(error, _FIELDS) from None
-        shown = shown_spec(before) if before is not None else None
-        if not writes:
-            return Plan("keep", before=shown, after=shown)
-        return Plan(
-            "change" if before is not None else "create",
-            before=shown,
-            after=shown_spec(after),
-            writes=writes,
-            finish=[partial(self._endpoints.announce, after)],
-        )
+    async def plan_put(
+        self, metadata: Metadata, spec: IntegrationEndpointSpec, before: StoredEndpoint | None, actor: Actor
+    ) -> tuple[StoredEndpoint, Sequence[Write]]:
+        return await self._endpoints.plan(_wanted(metadata, spec, before), before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        endpoint = await self._endpoints.find(metadata.name)
-        if endpoint is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=shown_spec(endpoint),
-            writes=await self._endpoints.plan_remove(endpoint, actor),
-            finish=[partial(self._endpoints.announce, endpoint)],
-        )
+    def shown(self, entity: StoredEndpoint) -> IntegrationEndpointSpec:
+        return shown_spec(entity)
 
 
 def shown_spec(endpoint: StoredEndpoint) -> IntegrationEndpointSpec:

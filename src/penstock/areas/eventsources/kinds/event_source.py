@@ -1,5 +1,6 @@
 """The configuration kind EventSource."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -15,7 +16,9 @@ from penstock.kernel.duration import Duration
 from penstock.kernel.errors import Invalid
 from penstock.kernel.wire import encode
 from penstock.protocol.capability import Requirement
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec
+from penstock.resource.kind import Metadata, Plan, Spec, Step
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 _NAMES = Names("spec.type", "spec.version", "spec.parameters")
 _CADENCE = ("spec.frequency", "spec.cron")
@@ -51,38 +54,45 @@ class EventSourceSpec(Spec):
     ] = {}
 
 
-class EventSourceKind(ConfigurationKind[EventSourceSpec]):
+class EventSourceKind(ResourceKind[EventSourceSpec, SourceInstance]):
     """An event source that agents run. Makes the stream `eventsource-<name>`; its events are published."""
 
     kind = "EventSource"
     spec = EventSourceSpec
 
     def __init__(self, instances: InstanceService, streams: SourceStreams) -> None:
+        super().__init__(instances)
         self._instances = instances
         self._streams = streams
 
-    async def plan(self, metadata: Metadata, spec: EventSourceSpec, actor: Actor) -> Plan:
-        before = await self._instances.find(metadata.name)
+    async def plan_put(
+        self, metadata: Metadata, spec: EventSourceSpec, before: SourceInstance | None, actor: Actor
+    ) -> tuple[SourceInstance, Sequence[Write]]:
         _check_untracked(before)
-        after, writes = await self._instances.plan(_wanted(metadata, spec, before), before, actor)
-        return Plan.of_put(
-            _shown(before) if before is not None else None,
-            _shown(after),
-            writes,
-            prepare=[partial(self._streams.ensure, after.name)],
-            finish=[partial(self._instances.announce, after)],
-        )
+        return await self._instances.plan(_wanted(metadata, spec, before), before, actor)
 
     async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        instance = await self._instances.find(metadata.name)
-        _check_untracked(instance)
-        if instance is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(instance),
-            writes=await self._instances.plan_remove(instance, actor),
-            finish=[partial(self._instances.announce, instance), partial(self._streams.remove, instance.name)],
+        _check_untracked(await self._instances.find(metadata.name))
+        return await super().plan_removal(metadata, actor)
+
+    def placed(self, error: Invalid) -> Invalid:
+        return error
+
+    def prepare(self, entity: SourceInstance) -> Sequence[Step]:
+        return [partial(self._streams.ensure, entity.name)]
+
+    def clear(self, entity: SourceInstance) -> Sequence[Step]:
+        return [partial(self._streams.remove, entity.name)]
+
+    def shown(self, entity: SourceInstance) -> EventSourceSpec:
+        return EventSourceSpec(
+            type=entity.type,
+            version=entity.version,
+            parameters=configuration_object(entity.configuration),
+            frequency=entity.frequency,
+            cron=entity.cron,
+            variables=entity.variables or None,
+            requirements={each.identifier or "": each.value or "" for each in entity.requirements},
         )
 
 
@@ -106,16 +116,4 @@ def _wanted(metadata: Metadata, spec: EventSourceSpec, before: SourceInstance | 
         names=_NAMES,
         cadence=_CADENCE,
         name_field="metadata.name",
-    )
-
-
-def _shown(instance: SourceInstance) -> EventSourceSpec:
-    return EventSourceSpec(
-        type=instance.type,
-        version=instance.version,
-        parameters=configuration_object(instance.configuration),
-        frequency=instance.frequency,
-        cron=instance.cron,
-        variables=instance.variables or None,
-        requirements={each.identifier or "": each.value or "" for each in instance.requirements},
     )

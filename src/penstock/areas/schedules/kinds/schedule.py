@@ -1,5 +1,6 @@
 """The configuration kind Schedule."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from penstock.kernel.cron import Cron, CronError
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors, name_key
 from penstock.protocol.web_job import PREFIX as WEB_JOB_PREFIX
-from penstock.resource.kind import ConfigurationKind, Metadata, Plan, Spec
+from penstock.resource.kind import Metadata, Spec, Step
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 _LONGEST_NAME = 128 - len(FLOW_PREFIX)
 _LONGEST_TEXT = 64 * 1024
@@ -45,21 +48,23 @@ class ScheduleSpec(Spec):
     ] = {}
 
 
-class ScheduleKind(ConfigurationKind[ScheduleSpec]):
+class ScheduleKind(ResourceKind[ScheduleSpec, Schedule]):
     """A scheduled command. Makes the flow and the stream `schedule-<name>`; runs may overlap and are not retried."""
 
     kind = "Schedule"
     spec = ScheduleSpec
 
     def __init__(self, service: ScheduleService, streams: ScheduleStreams) -> None:
+        super().__init__(service)
         self._service = service
         self._streams = streams
 
-    async def plan(self, metadata: Metadata, spec: ScheduleSpec, actor: Actor) -> Plan:
+    async def plan_put(
+        self, metadata: Metadata, spec: ScheduleSpec, before: Schedule | None, actor: Actor
+    ) -> tuple[Schedule, Sequence[Write]]:
         errors = [*_name_errors(metadata), *_spec_errors(spec)]
         if errors:
             raise Invalid(errors)
-        before = await self._service.find(metadata.name)
         wanted = Schedule(
             name=before.name if before is not None else metadata.name,
             description=metadata.description,
@@ -68,24 +73,23 @@ class ScheduleKind(ConfigurationKind[ScheduleSpec]):
             arguments=spec.args,
             requirements=spec.requirements,
         )
-        writes = await self._service.plan_put(wanted, before, actor)
-        return Plan.of_put(
-            _shown(before) if before is not None else None,
-            _shown(wanted),
-            writes,
-            prepare=[partial(self._streams.ensure, wanted.name)],
-            finish=[partial(self._service.announce, wanted)],
-        )
+        return wanted, await self._service.plan_put(wanted, before, actor)
 
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        schedule = await self._service.find(metadata.name)
-        if schedule is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(schedule),
-            writes=await self._service.plan_remove(schedule, actor),
-            finish=[partial(self._service.announce, schedule), partial(self._streams.remove, schedule.name)],
+    def placed(self, error: Invalid) -> Invalid:
+        return error
+
+    def prepare(self, entity: Schedule) -> Sequence[Step]:
+        return [partial(self._streams.ensure, entity.name)]
+
+    def clear(self, entity: Schedule) -> Sequence[Step]:
+        return [partial(self._streams.remove, entity.name)]
+
+    def shown(self, entity: Schedule) -> ScheduleSpec:
+        return ScheduleSpec(
+            cron=entity.cron,
+            command=entity.command,
+            args=entity.arguments,
+            requirements=entity.requirements,
         )
 
 
@@ -123,12 +127,3 @@ def _text_errors(field: str, text: str) -> list[FieldError]:
     if "\0" in text or len(text) > _LONGEST_TEXT:
         return [FieldError(field, f"must have at most {_LONGEST_TEXT} characters and no NUL")]
     return []
-
-
-def _shown(schedule: Schedule) -> ScheduleSpec:
-    return ScheduleSpec(
-        cron=schedule.cron,
-        command=schedule.command,
-        args=schedule.arguments,
-        requirements=schedule.requirements,
-    )

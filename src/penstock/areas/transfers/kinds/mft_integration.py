@@ -1,7 +1,7 @@
 """The configuration kind MftIntegration."""
 
 import re
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -13,10 +13,11 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.protocol.capability import Requirement
 from penstock.protocol.work import IntegrationStatusEnum2
-from penstock.resource.kind import ConfigurationKind, Metadata, Need, Plan, Spec, in_document
+from penstock.resource.kind import Metadata, Need, Spec
+from penstock.resource.resource_kind import ResourceKind
+from penstock.store.write import Write
 
 _SIDE = re.compile(r"^spec\.(source|destination)\.(Name|Path)$")
-_PLACES = {"Name": "metadata.name", "RequestedStatus": "spec.started"}
 
 
 class StorageSpec(Spec):
@@ -61,46 +62,44 @@ class MftIntegrationSpec(Spec):
     labels: Annotated[str | None, msgspec.Meta(description="Labels, separated by commas.")] = None
 
 
-class MftIntegrationKind(ConfigurationKind[MftIntegrationSpec]):
+class MftIntegrationKind(ResourceKind[MftIntegrationSpec, Mft]):
     """A managed file transfer."""
 
     kind = "MftIntegration"
     spec = MftIntegrationSpec
+    places = {"Name": "metadata.name", "RequestedStatus": "spec.started"}
 
     def __init__(self, service: TransferService) -> None:
+        super().__init__(service)
         self._service = service
 
-    async def plan(self, metadata: Metadata, spec: MftIntegrationSpec, actor: Actor) -> Plan:
-        before = await self._service.find(metadata.name)
-        wanted = _wanted(metadata, spec, before)
-        try:
-            after, writes = await self._service.plan_put(wanted, before, actor)
-        except Invalid as error:
-            raise _placed(error) from None
-        missing = await self._service.missing(wanted)
-        return Plan.of_put(
-            _shown(before) if before is not None else None,
-            _shown(after),
-            writes,
-            needs=[Need("CoreSystem", name, f"spec.{field.lower()}") for field, name in missing.items()],
-            finish=[partial(self._service.announce, after)],
+    async def plan_put(
+        self, metadata: Metadata, spec: MftIntegrationSpec, before: Mft | None, actor: Actor
+    ) -> tuple[Mft, Sequence[Write]]:
+        return await self._service.plan_put(_wanted(metadata, spec, before), before, actor)
+
+    async def needs(self, entity: Mft) -> Sequence[Need]:
+        missing = await self._service.missing(entity)
+        return [Need("CoreSystem", name, f"spec.{field.lower()}") for field, name in missing.items()]
+
+    def placed(self, error: Invalid) -> Invalid:
+        errors = super().placed(error).errors
+        return Invalid(FieldError(_SIDE.sub(lambda side: side[0].lower(), each.field), each.message) for each in errors)
+
+    def shown(self, entity: Mft) -> MftIntegrationSpec:
+        return MftIntegrationSpec(
+            command=entity.command,
+            source=StorageSpec(name=entity.source.name or "", path=entity.source.path or ""),
+            destination=StorageSpec(name=entity.destination.name or "", path=entity.destination.path or ""),
+            schedule=entity.schedule,
+            started=entity.is_started,
+            requirements={each.identifier or "": each.value or "" for each in entity.requirements},
+            variables=entity.variables or {},
+            filters=entity.filters,
+            args=entity.args,
+            project=entity.project,
+            labels=entity.labels,
         )
-
-    async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
-        mft = await self._service.find(metadata.name)
-        if mft is None:
-            return Plan("keep")
-        return Plan(
-            "remove",
-            before=_shown(mft),
-            writes=await self._service.plan_remove(mft, actor, mft.e_tag),
-            finish=[partial(self._service.announce, mft)],
-        )
-
-
-def _placed(error: Invalid) -> Invalid:
-    errors = in_document(error, _PLACES).errors
-    return Invalid(FieldError(_SIDE.sub(lambda side: side[0].lower(), each.field), each.message) for each in errors)
 
 
 def _wanted(metadata: Metadata, spec: MftIntegrationSpec, before: Mft | None) -> MftIntegration2:
@@ -120,20 +119,4 @@ def _wanted(metadata: Metadata, spec: MftIntegrationSpec, before: Mft | None) ->
         filters=spec.filters,
         labels=spec.labels,
         flow_name=before.flow_name if before is not None else None,
-    )
-
-
-def _shown(mft: Mft) -> MftIntegrationSpec:
-    return MftIntegrationSpec(
-        command=mft.command,
-        source=StorageSpec(name=mft.source.name or "", path=mft.source.path or ""),
-        destination=StorageSpec(name=mft.destination.name or "", path=mft.destination.path or ""),
-        schedule=mft.schedule,
-        started=mft.is_started,
-        requirements={each.identifier or "": each.value or "" for each in mft.requirements},
-        variables=mft.variables or {},
-        filters=mft.filters,
-        args=mft.args,
-        project=mft.project,
-        labels=mft.labels,
     )
