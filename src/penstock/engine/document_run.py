@@ -60,11 +60,7 @@ class DocumentRun:
     async def _run_code(self, code: str, name: str) -> bool:
         if name == _VALUE:
             raise Invalid.one("", "the text of a #!value cell needs `#!value --name ...` above it")
-        kernel = await self._kernel(name)
-        if kernel not in self._supplied:
-            self._supplied.add(kernel)
-            await self._set_all(kernel, self._values)
-        answer = await kernel.execute(code, self._emit)
+        answer = await (await self._kernel(name)).execute(code, self._emit)
         return not answer.failed
 
     async def _obey(self, magic: Magic, kernel: str) -> None:
@@ -129,7 +125,7 @@ class DocumentRun:
                 return msgspec.json.decode(text)
         except msgspec.MsgspecError:
             if kernel.language.language == "bash":
-                return text
+                return text.removesuffix("\n")  # which the kernel adds
         raise Invalid.one("", f"'{name}' of {kernel.language.name} cannot be shared: it is missing, or no JSON")
 
     async def _set(self, kernel: str, name: str, value: Any) -> None:
@@ -153,7 +149,11 @@ class DocumentRun:
             await kernel.execute("\n".join(lines), _ignore, silent=True)
 
     async def _kernel(self, name: str) -> Kernel:
+        """With all values that are known by now."""
         kernel, _ = await self._kernels.kernel(name)
+        if kernel not in self._supplied:
+            self._supplied.add(kernel)
+            await self._set_all(kernel, self._values)
         return kernel
 
 

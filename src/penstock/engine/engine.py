@@ -42,7 +42,7 @@ class Engine:
         self._settings = isolation.settings
         self.isolation = isolation
         self._starter = starter
-        self.languages = Languages()
+        self.languages = Languages(isolation.python)
         self.pool = KernelPool(starter, self._settings.pool)
         self.notebooks = Notebooks(self._kernel_set, self._settings.notebooks, self._settings.idle_minutes * 60)
         self._turns = asyncio.Semaphore(self._settings.runs)

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -26,6 +28,14 @@ _TRIAL_SECONDS = 10
 _MEMORY_FOLDER = 64 << 20  # bytes
 _PASSED = ("LANG", "LANGUAGE", "LC_ALL", "TZ")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line, and the open files that it needs."""
+
+    line: Sequence[str]
+    handles: Sequence[int] = ()
 
 
 class Isolation(ABC):
@@ -52,7 +62,7 @@ class Isolation(ABC):
     @abstractmethod
     def command(
         self, folders: KernelFolders, program: Sequence[str], cache: Path | None, *, warming: bool
-    ) -> list[str]:
+    ) -> AbstractContextManager[Command]:
         """The command that runs `program` apart. cache: of completion; warming: whether it may write there."""
 
     def environment(self, folders: KernelFolders, cache: Path | None) -> dict[str, str]:
@@ -83,10 +93,11 @@ class Limits(Isolation):
     def user(self, number: int) -> int:
         return 0
 
+    @contextmanager
     def command(
         self, folders: KernelFolders, program: Sequence[str], cache: Path | None, *, warming: bool
-    ) -> list[str]:
-        return list(program)
+    ) -> Iterator[Command]:
+        yield Command(program)
 
 
 class Bubblewrap(Isolation):
@@ -98,6 +109,7 @@ class Bubblewrap(Isolation):
         super().__init__(settings)
         self._program = program
         self._root = os.geteuid() == 0
+        self._readable = [Path(folder).absolute() for folder in settings.readable]
         # Limits of processes count by user: the kernels of two engines on one machine must not be the same ones.
         self._first_user = _FIRST_USER + secrets.randbelow(_ENGINES) * _USERS
 
@@ -114,27 +126,44 @@ class Bubblewrap(Isolation):
     def user(self, number: int) -> int:
         return self._first_user + number % _USERS if self._root else 0
 
+    @contextmanager
     def command(
         self, folders: KernelFolders, program: Sequence[str], cache: Path | None, *, warming: bool
-    ) -> list[str]:
+    ) -> Iterator[Command]:
+        # Code sees this command as its first process, and the machine's folders are none of its business.
+        handle = os.memfd_create("arguments")
+        try:
+            os.write(handle, b"\0".join(os.fsencode(part) for part in self._view(folders, program, cache, warming)))
+            os.lseek(handle, 0, os.SEEK_SET)
+            yield Command((self._program, "--args", str(handle), "--", *program), (handle,))
+        finally:
+            os.close(handle)
+
+    def _view(self, folders: KernelFolders, program: Sequence[str], cache: Path | None, warming: bool) -> Sequence[str]:
         shown = [] if cache is None else ["--bind" if warming else "--ro-bind", str(cache), SEEN_CACHE]
         return [
-            self._program,
             *self._namespaces(),
             *_system(),
-            *self._python_files(),
+            *_shown([*_prefixes(self.python), *self._readable, *_programs(program)]),
             *("--ro-bind", str(KERNEL_MAIN), str(KERNEL_MAIN)),
             *("--bind", str(folders.sockets), str(folders.seen_sockets)),
             *("--bind", str(folders.work), str(folders.seen_work)),
             *shown,
             *("--chdir", "/"),
-            "--",
-            *program,
         ]
 
     def works(self) -> str | None:
         """Why it cannot be used here; None when it can."""
-        trial = [self._program, *self._namespaces(), *_system(), *self._python_files(), "--", self.python, "-c", ""]
+        trial = [
+            self._program,
+            *self._namespaces(),
+            *_system(),
+            *_shown(_prefixes(self.python)),
+            "--",
+            self.python,
+            "-c",
+            "",
+        ]
         try:
             tried = subprocess.run(trial, capture_output=True, timeout=_TRIAL_SECONDS, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -149,13 +178,6 @@ class Bubblewrap(Isolation):
             # To become the kernel's user, whereupon they are gone.
             return [*own, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         return [*own, "--unshare-user", "--uid", "1000", "--gid", "1000"]
-
-    def _python_files(self) -> list[str]:
-        """The interpreter and its packages, wherever they are; folders on the way show nothing else."""
-        wanted = _prefixes(self.python)
-        way = {parent for path in (*wanted, KERNEL_MAIN, Path("/run/x")) for parent in path.parents}
-        made = [part for path in sorted(way - {Path("/")}) for part in ("--perms", "0755", "--dir", str(path))]
-        return [*made, *(part for path in wanted for part in ("--ro-bind", str(path), str(path)))]
 
 
 def find_isolation(settings: EngineSettings) -> Isolation:
@@ -182,6 +204,7 @@ def _system() -> list[str]:
             shown += ["--symlink", os.readlink(path), str(path)]
         elif path.is_dir():
             shown += ["--ro-bind", str(path), str(path)]
+    shown += ["--perms", "0755", "--dir", "/etc"]
     for name in ("alternatives", "ca-certificates", "hosts", "ld.so.cache", "localtime", "nsswitch.conf", "ssl"):
         shown += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     shown += ["--ro-bind-try", os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf"]
@@ -192,12 +215,23 @@ def _memory_folder(path: str) -> list[str]:
     return ["--perms", "1777", "--size", str(_MEMORY_FOLDER), "--tmpfs", path]
 
 
+def _shown(wanted: Sequence[Path]) -> list[str]:
+    """Files and folders, wherever they are, read-only; folders on the way show nothing else."""
+    distinct = sorted({path for path in wanted if Path("/usr") not in (path, *path.parents)})
+    outermost = [path for path in distinct if not any(other in path.parents for other in distinct)]
+    way = {parent for path in (*outermost, KERNEL_MAIN, Path("/run/x")) for parent in path.parents}
+    made = [part for path in sorted(way - {Path("/")}) for part in ("--perms", "0755", "--dir", str(path))]
+    return [*made, *(part for path in outermost for part in ("--ro-bind", str(path), str(path)))]
+
+
 def _prefixes(python: str) -> list[Path]:
     """The folders of an interpreter: of its environment, and of the installation beneath."""
-    own = Path(python).absolute().parent.parent
-    found = [own, Path(os.path.realpath(python)).parent.parent]
+    found = [Path(python).absolute().parent.parent, Path(os.path.realpath(python)).parent.parent]
     if python == sys.executable:
         found += [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)]
-    system = Path("/usr")
-    distinct = sorted({path for path in found if path != system and system not in path.parents})
-    return [path for path in distinct if not any(other in path.parents for other in distinct)]
+    return found
+
+
+def _programs(command: Sequence[str]) -> list[Path]:
+    """The files that a kernel's command names."""
+    return [Path(part) for part in command if part.startswith("/") and Path(part).is_file()]

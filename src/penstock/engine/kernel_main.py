@@ -1,7 +1,7 @@
-"""The program of a Python kernel: gives up rights, then becomes a Jupyter kernel.
+"""The program of kernels: gives up rights, then becomes a Jupyter kernel, of Python or of the command given.
 
 Run by path, with any Python that has ipykernel: it imports nothing of the platform, which the code that users run
-here has no business with. Arguments: the connection file, then a JSON object:
+here has no business with. Arguments: the connection file, a JSON object, and the command of any other kernel:
 
 uid: run as this user and group; 0 stays who it is. memory: bytes of data that a process may have. processes: how many
 processes and threads the user may have. file_size: bytes of the largest file. message: bytes of the largest message.
@@ -22,6 +22,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _OPEN_FILES = 1024
 _NICE = 5  # the platform goes first
+_RESERVED = 1 << 30  # bytes that runtimes such as V8 take ahead; what they use of it is the engine's to watch
 _MOST_PLAIN = 1 << 20  # characters, roughly
 _DEEPEST = 50
 
@@ -159,7 +160,11 @@ def warm_up(shell: Any) -> None:
 
 def main() -> None:
     connection_file, limits = sys.argv[1], json.loads(sys.argv[2])
+    if sys.argv[3:]:
+        limits["memory"] += _RESERVED
     give_up_rights(limits)
+    if sys.argv[3:]:
+        os.execvp(sys.argv[3], sys.argv[3:])  # noqa: S606 - as the kernel's specification says
     bound_messages(limits["message"])
     spare_cache()
     from ipykernel.kernelapp import IPKernelApp

@@ -2,15 +2,23 @@
 
 import asyncio
 import json
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import structlog
 
 from penstock.engine.documents.kernels import canonical
 from penstock.kernel.errors import Invalid
 
+_log = structlog.get_logger(__name__)
+
 PYTHON = "python"
 _PAUSE = 15.0  # seconds
+_KERNELS = "share/jupyter/kernels"
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -21,7 +29,6 @@ class Language(msgspec.Struct, frozen=True):
     language: str
     argv: tuple[str, ...] | None = None
     environment: Mapping[str, str] = {}
-    folder: str | None = None
 
 
 class Sharing(msgspec.Struct, frozen=True):
@@ -69,9 +76,13 @@ def _sharing(language: str) -> Sharing:
 
 
 class Languages:
-    """What is installed; looked for anew with each name that is not known yet, and now and then by `keep_current`."""
+    """What is installed; looked for anew with each name that is not known yet, and now and then by `keep_current`.
 
-    def __init__(self) -> None:
+    python: the interpreter of Python kernels, whose environment may have kernels of other languages too.
+    """
+
+    def __init__(self, python: str = sys.executable) -> None:
+        self._python = python
         self._known: Mapping[str, Language] = {}
 
     async def find(self, name: str) -> Language:
@@ -98,27 +109,39 @@ class Languages:
             await asyncio.sleep(_PAUSE)
 
     async def _look(self) -> None:
-        self._known = await asyncio.to_thread(installed)
+        self._known = await asyncio.to_thread(installed, self._python)
 
 
-def installed() -> Mapping[str, Language]:
+class _Specification(msgspec.Struct):
+    """A Jupyter kernelspec (kernel.json)."""
+
+    argv: Annotated[list[str], msgspec.Meta(min_length=1)]
+    display_name: str
+    language: str
+    env: dict[str, str] = {}
+
+
+def installed(python: str = sys.executable) -> Mapping[str, Language]:
     """By every name that documents may use: a kernel's own, and that of its language."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    python = Language(PYTHON, "Python", PYTHON)
-    found: dict[str, Language] = {PYTHON: python}
-    for name, given in KernelSpecManager(ensure_native_kernel=False).get_all_specs().items():
-        spec = given["spec"]
-        if canonical(name) == PYTHON:
+    found: dict[str, Language] = {PYTHON: Language(PYTHON, "Python", PYTHON)}
+    specs = KernelSpecManager(ensure_native_kernel=False)
+    specs.kernel_dirs = [str(Path(python).absolute().parent.parent / _KERNELS), *specs.kernel_dirs]
+    for name, folder in specs.find_kernel_specs().items():
+        try:
+            spec = msgspec.json.decode((Path(folder) / "kernel.json").read_bytes(), type=_Specification)
+        except (OSError, msgspec.MsgspecError) as problem:
+            _log.warning("kernel cannot be used", kernel=name, folder=folder, reason=str(problem))
             continue
-        language = Language(
-            canonical(name),
-            spec["display_name"],
-            canonical(spec["language"]),
-            tuple(spec["argv"]),
-            spec.get("env", {}),
-            given["resource_dir"],
-        )
-        found[language.name] = language
-        found.setdefault(language.language, language)
+        if canonical(name) != PYTHON:
+            language = _language(canonical(name), spec)
+            found[language.name] = language
+            found.setdefault(language.language, language)
     return found
+
+
+def _language(name: str, spec: _Specification) -> Language:
+    # Kernels have a search path of their own.
+    program = shutil.which(spec.argv[0]) or spec.argv[0]
+    return Language(name, spec.display_name, canonical(spec.language), (program, *spec.argv[1:]), spec.env)

@@ -70,7 +70,7 @@ def from_message(kind: str, content: Mapping[str, Any]) -> Output | None:
             return Output(kind=shown, data=data, display=display and str(display), cut="cut" in content)
         case "error":
             trace = cleaned([str(part) for part in content.get("traceback") or ()])
-            return error(str(content.get("ename")), str(content.get("evalue")), trace)
+            return error(str(content.get("ename") or "Error"), str(content.get("evalue")), trace)
     return None
 
 

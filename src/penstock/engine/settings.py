@@ -32,6 +32,7 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     network: bool
     isolation: Literal["auto", "bubblewrap", "limits"]
     python: str
+    readable: list[str]
     folder: str
     nats_url: list[str]
     credentials: str

@@ -100,14 +100,16 @@ class KernelStarter:
         markers = {MARKER: new_short_id(), ENGINE_MARKER: self._marker}
         cache = warm or (self._cache if self._cache.exists() else None)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *isolation.command(folders, program, cache, warming=warm is not None),
-                env={**language.environment, **isolation.environment(folders, cache), **markers},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
+            with isolation.command(folders, program, cache, warming=warm is not None) as command:
+                process = await asyncio.create_subprocess_exec(
+                    *command.line,
+                    env={**language.environment, **isolation.environment(folders, cache), **markers},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.DEVNULL,
+                    stderr=asyncio.subprocess.PIPE,
+                    pass_fds=command.handles,
+                    start_new_session=True,
+                )
         except OSError as error:
             raise Unavailable(f"the kernel {language.name} cannot be started: {error}") from None
         near = {**connection, "ip": str(folders.sockets / "k")}
