@@ -1,14 +1,12 @@
 """The engine as a process: `penstock engine work`, or started by the server that it belongs to."""
 
 import asyncio
-import logging
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import structlog
@@ -22,6 +20,7 @@ from penstock.engine.message import SUBJECT
 from penstock.engine.settings import PREFIX, EngineSettings, engine_settings
 from penstock.engine.worker import Worker
 from penstock.kernel.errors import Invalid, PenstockError, naming_files
+from penstock.kernel.log import set_up_log
 
 _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 5.0
@@ -96,28 +95,12 @@ async def _unused(engine: Engine, seconds: float) -> None:
             used, served = now(), engine.served
 
 
-def _set_up_log(settings: EngineSettings) -> None:
-    console = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
-    renderers: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
-        if console
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    )
-    stamps: list[Any] = [structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
-    structlog.configure(
-        processors=[*stamps, *renderers],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level.upper()]),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
-    )
-
-
 def main(environment: Mapping[str, str] = os.environ, arguments: Sequence[str] = ()) -> int:
     """Exit code: 0 stopped, 2 bad settings, 1 anything else. With the argument `embedded`, see `embedded`."""
     try:
         own = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
         settings = engine_settings(own)
-        _set_up_log(settings)
+        set_up_log(settings.log_format, settings.log_level)
         asyncio.run(embedded(settings) if "embedded" in arguments else work(settings))
     except Invalid as error:
         problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]

@@ -6,6 +6,7 @@ Only then is it sent, under its number, until the servers' stream has it. What i
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -32,22 +33,23 @@ class UsageReporter:
         self._link = link
         self._calls = calls
 
-    async def serve(self) -> None:
-        """Counts and tells until cancelled. Raises UnusableFile when what was counted cannot be read."""
+    async def serve(self, ended: asyncio.Event) -> None:
+        """Counts and tells, until nothing is left after the proxy has ended; never to be cancelled within a step.
+
+        Raises UnusableFile when what was counted cannot be read.
+        """
         state = await asyncio.to_thread(self._file.load)
         while True:
-            more = await self._count(state)
+            last = ended.is_set()
+            while await self._count(state):
+                pass
             await self._send(state)
-            if not more:
-                await self._log.rotate()
-                await asyncio.sleep(STEP_SECONDS)
-
-    async def finish(self) -> None:
-        """Counts what is left once the proxy has ended; what cannot be sent any more is kept."""
-        state = await asyncio.to_thread(self._file.load)
-        while await self._count(state):
-            pass
-        await self._send(state)
+            if last:
+                return
+            await self._log.rotate()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STEP_SECONDS):
+                    await ended.wait()
 
     async def _count(self, state: UsageState) -> bool:
         """Whether there is more to count at once."""

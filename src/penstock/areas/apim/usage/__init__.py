@@ -1,0 +1,1 @@
+"""What gateways report: calls of published APIs, and how each gateway stands."""
