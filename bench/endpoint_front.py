@@ -8,6 +8,7 @@ from pathlib import Path
 import structlog
 import uvloop
 
+from penstock.agent.endpoints.front import EndpointFront
 from penstock.agent.endpoints.served import ServedEndpoint
 from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy, Launch
@@ -31,7 +32,7 @@ async def serve(port: int, wheels: str) -> None:
         packages = ApiPackages(Path(folder), PackageIndex("none", wheels, os.environ), os.environ)
         host = ApiHost(packages, os.environ, HostPolicy(), Path(folder))
         clock = SystemClock()
-        async with host, HttpServer("127.0.0.1", port, 1 << 20) as server:
+        async with host, HttpServer("127.0.0.1", port, 1 << 20, EndpointFront) as server:
             life = EndpointLife("bench", "/bench", Memory(new_standing(clock.now())), host, clock)
             served = ServedEndpoint(server, Entrance("127.0.0.1", "", ""), life)
 

@@ -22,7 +22,7 @@ class Application:
     def __init__(self, configuration):
         self.configuration = configuration
         self.healthy = True
-        self.ended = asyncio.Event
+        self.tick = asyncio.Event()
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
@@ -33,6 +33,9 @@ class Application:
             await send({"type": "lifespan.startup.complete"})
             await receive()
             await send({"type": "lifespan.shutdown.complete"})
+            return
+        if scope["type"] == "websocket":
+            await self.talk(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope["root_path"])
         body = b""
@@ -61,6 +64,18 @@ class Application:
             for number in range(5):
                 await send({"type": "http.response.body", "body": str(number).encode(), "more_body": True})
             await send({"type": "http.response.body", "body": b""})
+        elif path == "/tick":
+            self.tick.set()
+            await self.answer(send, 200, {})
+        elif path == "/events":
+            headers = [(b"content-type", b"text/event-stream")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            for number in range(3):
+                event = f"data: {number}\\n\\n".encode()
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+                await self.tick.wait()
+                self.tick.clear()
+            await send({"type": "http.response.body", "body": b""})
         elif path == "/openapi.json":
             await self.answer(send, 200, {"openapi": "3.1.0", "paths": {}, "servers": [{"url": scope["root_path"]}]})
         else:
@@ -70,6 +85,26 @@ class Application:
                 "headers": headers, "bytes": len(body), "configuration": self.configuration,
                 "environment": sorted(os.environ), "pid": os.getpid(), "scheme": scope["scheme"],
             })
+
+    async def talk(self, scope, receive, send):
+        await receive()
+        if scope["path"].endswith("/refused"):
+            await send({"type": "websocket.close"})
+            return
+        await send({"type": "websocket.accept", "subprotocol": next(iter(scope["subprotocols"]), None)})
+        seen = {"path": scope["path"], "root": scope["root_path"], "query": scope["query_string"].decode()}
+        await send({"type": "websocket.send", "text": json.dumps(seen)})
+        while True:
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                self.tick.set()
+                return
+            if message.get("text") == "close":
+                await send({"type": "websocket.close", "code": 4001, "reason": "as told"})
+                return
+            if message.get("text") == "end":
+                os._exit(9)
+            await send({"type": "websocket.send", "text": message.get("text"), "bytes": message.get("bytes")})
 
     async def answer(self, send, status, content):
         headers = [(b"content-type", b"application/json"), (b"connection", b"x-hop"), (b"x-hop", b"1")]

@@ -77,7 +77,6 @@ async def test_requests_reach_the_api_below_its_route(
     assert not [each for each in seen["environment"] if each.startswith("PENSTOCK") and each != "PENSTOCK_AGENT_RUN"]
     assert (await caller.get(f"/{name}/stream")).text == "01234"
     assert (await caller.get(f"/{name}er")).status_code == 404
-    assert (await caller.get(f"/{name}", headers={"Upgrade": "websocket"})).status_code == 501
 
 
 async def test_a_database_is_a_rest_api(

@@ -14,6 +14,8 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from penstock.resource.operation import operations_of
 from penstock.server.apihost.http import AdminOperations
@@ -126,6 +128,36 @@ async def test_requests_and_answers_are_passed_on_as_streams(running: Component)
         await running.client.get("/fickle/break")
     again = await running.initialize("/fickle")
     assert again.json()["Status"] == "Ready"
+
+
+async def test_websockets_and_events_are_passed_on(running: Component) -> None:
+    assert (await running.create("/talk", "fickle", None, {"colour": "red"})).status_code == 200
+    assert (await running.initialize("/talk")).json()["Status"] == "Ready"
+    address = str(running.client.base_url.join("/talk/a")).replace("http://", "ws://")
+    async with connect(address) as socket:
+        assert '"path": "/talk/a"' in str(await socket.recv())
+        await socket.send("said")
+        assert await socket.recv() == "said"
+        async with running.client.stream("GET", "/talk/events") as events:
+            lines = events.aiter_lines()
+            assert await anext(lines) == "data: 0"
+            await running.client.get("/talk/tick")
+            assert [await anext(lines) for _ in range(2)] == ["", "data: 1"]
+        assert (await running.client.delete("/admin/api/endpoints", params={"route": "/talk"})).status_code == 200
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+
+
+async def test_operations_and_endpoints_share_a_connection(running: Component) -> None:
+    assert (await running.create("/shared", "fickle", None, {"colour": "red"})).status_code == 200
+    await running.initialize("/shared")
+    async with httpx.AsyncClient(
+        base_url=running.client.base_url, headers=running.client.headers, limits=httpx.Limits(max_connections=1)
+    ) as client:
+        for _ in range(3):
+            assert (await client.get("/admin/api/status")).status_code == 200
+            assert (await client.post("/shared/x", content=b"z" * 100_000)).json()["bytes"] == 100_000
+            assert (await client.get("/nothing")).status_code == 404
 
 
 async def test_what_cannot_run_says_why(running: Component) -> None:

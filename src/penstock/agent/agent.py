@@ -15,6 +15,7 @@ from penstock.agent.assigned.work import AssignedWork
 from penstock.agent.capabilities import CUSTOM_FILE, Capabilities
 from penstock.agent.database import Database
 from penstock.agent.endpoints.endpoints import Endpoints
+from penstock.agent.endpoints.front import EndpointFront
 from penstock.agent.flows import Flows
 from penstock.agent.folder import AgentFolder
 from penstock.agent.identity import Identity
@@ -101,7 +102,8 @@ class Agent:
         uplink = Uplink(access)
         environment = {**self._environment(), AGENT_MARKER: marker}
         settings, folder = self._settings, self._folder.path
-        server = HttpServer(settings.http_host, settings.http_port or None, settings.body_mb * _MIB)
+        port = settings.http_port or None
+        server = HttpServer(settings.http_host, port, settings.body_mb * _MIB, EndpointFront)
         parts = Surroundings(settings, folder, environment, database, outbox, uplink, access, self._clock, server)
         flows = Flows(parts, ledger, runs, identity.registered)
         assigned = AssignedWork(ASSIGNED, parts)

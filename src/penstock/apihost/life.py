@@ -11,8 +11,9 @@ import structlog
 from penstock.apihost.host import ApiHost, Launch
 from penstock.apihost.message import ApiFailed
 from penstock.apihost.process import ApiProcess
-from penstock.apihost.proxy import Proxy, TooSlow, Unreached
+from penstock.apihost.proxy import Proxy, TooSlow
 from penstock.apihost.standing import moved
+from penstock.apihost.upstream import Unreached
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import PenstockError, Unavailable
 from penstock.protocol.endpoint import EndpointStanding

@@ -22,6 +22,7 @@ _RUNNER = "penstock.apihost.runner"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 4.0
 _LONGEST_LINE = 1000
+_LONGEST_PENDING = 256 * 1024  # bytes without an end of line
 _LONGEST_ANSWER = 16 * 1024 * 1024
 _log = structlog.get_logger(__name__)
 
@@ -147,7 +148,17 @@ async def _answer(process: asyncio.subprocess.Process, wanted: type[T]) -> T:
 
 
 async def _log_output(process: asyncio.subprocess.Process, name: str, hide: Hide) -> None:
+    """Line by line: in a piece of a line, a piece of a secret would not be found."""
     assert process.stderr is not None
+    pending = b""
     while chunk := await process.stderr.read(64 * 1024):
-        for line in hide(chunk.decode(errors="replace")).splitlines():
-            _log.info("api writes", api=name, line=line[:_LONGEST_LINE])
+        pending += chunk
+        end = len(pending) if len(pending) > _LONGEST_PENDING else pending.rfind(b"\n") + 1
+        _log_lines(pending[:end], name, hide)
+        pending = pending[end:]
+    _log_lines(pending, name, hide)
+
+
+def _log_lines(text: bytes, name: str, hide: Hide) -> None:
+    for line in hide(text.decode(errors="replace")).splitlines():
+        _log.info("api writes", api=name, line=line[:_LONGEST_LINE])

@@ -101,7 +101,6 @@ async def _host(hosting: Hosting, platform: BinaryIO, answers: BinaryIO) -> None
             log_config=None,
             access_log=False,
             server_header=False,
-            date_header=False,
             proxy_headers=True,
             forwarded_allow_ips="*",  # only the platform reaches the socket
             timeout_keep_alive=_KEPT_SECONDS,

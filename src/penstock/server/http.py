@@ -2,9 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, cast
 
 import uvicorn
 from litestar.types import ASGIApp
@@ -67,11 +67,16 @@ def listening_socket(settings: Listening, prefix: str = PREFIX) -> socket.socket
     return listener
 
 
-def http_server(application: ASGIApp, settings: Listening) -> HttpServer:
-    """A server for the application. Requests in progress get `grace_seconds` when it stops."""
+def http_server(
+    application: ASGIApp, settings: Listening, connection: Callable[..., asyncio.Protocol] = HttpConnection
+) -> HttpServer:
+    """A server for the application. Requests in progress get `grace_seconds` when it stops.
+
+    connection: makes each of its connections, as uvicorn has it.
+    """
     config = uvicorn.Config(
         application,
-        http=HttpConnection,
+        http=cast("type[asyncio.Protocol]", connection),
         ws="none",
         lifespan="off",
         log_config=None,

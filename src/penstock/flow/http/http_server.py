@@ -3,10 +3,11 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, cast
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -18,6 +19,7 @@ from penstock.kernel.errors import PenstockError
 _PARAMETER = re.compile(r"\{([^/{}]+)\}")
 _IN_FLIGHT = 1000  # requests that are being answered; more are refused, so that memory is bounded
 _SHUTDOWN_SECONDS = 2.0
+_FOR_EVER = 10 * 365 * 86400.0  # seconds
 _log = structlog.get_logger(__name__)
 
 
@@ -77,16 +79,38 @@ class ServedPath:
         return self.prefix, len(_PARAMETER.findall(self.path)), -len(self.path)
 
 
+class Sharing(Protocol):
+    """Has the server's connections first, and leaves to the server the requests that it does not take."""
+
+    def connection(self) -> asyncio.Protocol:
+        """For one that was just accepted."""
+        ...
+
+    def answered(self, transport: asyncio.BaseTransport) -> None:
+        """The request that was left to the server has its whole answer. transport: of the connection."""
+        ...
+
+    def close(self) -> None:
+        """Ends all connections."""
+        ...
+
+
+Share = Callable[["HttpServer", Callable[[], asyncio.Protocol]], Sharing]
+"""Called with the server, and with what makes the server's own part of a connection."""
+
+
 class HttpServer:
     """Listens from the first path that is served, within `async with`.
 
     port: None when the server is switched off, 0 for a free one. most: bytes of a request's body.
     """
 
-    def __init__(self, host: str, port: int | None, most: int) -> None:
+    def __init__(self, host: str, port: int | None, most: int, share: Share | None = None) -> None:
         self._host = host
         self._port = port
         self._most = most
+        self._share = share
+        self._sharing: Sharing | None = None
         self._paths: list[ServedPath] = []
         self._runner: web.ServerRunner | None = None
         self._opening = asyncio.Lock()
@@ -100,6 +124,8 @@ class HttpServer:
     ) -> None:
         if self._runner is not None:
             await self._runner.cleanup()
+        if self._sharing is not None:
+            self._sharing.close()
 
     @property
     def port(self) -> int | None:
@@ -126,10 +152,15 @@ class HttpServer:
         """The path's requests are not handed on any more; those that were are answered."""
         self._paths.remove(path)
 
+    def owner_at(self, path: str, method: str) -> object | None:
+        """What tells the version of the owner whose request it is; see ServedPath. path: as it came."""
+        served, _, _ = self._find(path, method)
+        return served.owner[1] if served is not None else None
+
     async def _listen(self) -> web.ServerRunner:
         if self._port is None:
             raise HttpServerFailed("there is no HTTP server here: PENSTOCK_AGENT_HTTP_PORT is 0")
-        runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=_SHUTDOWN_SECONDS)
+        runner = web.ServerRunner(self._server(), shutdown_timeout=_SHUTDOWN_SECONDS)
         await runner.setup()
         try:
             await web.TCPSite(runner, self._host, self._port).start()
@@ -141,6 +172,23 @@ class HttpServer:
             ) from None
         _log.info("serving HTTP", host=self._host, port=runner.addresses[0][1])
         return runner
+
+    def _server(self) -> web.Server:
+        if self._share is None:
+            return web.Server(self._answer, access_log=None)
+        # Idle connections are ended by whoever has them first.
+        server = _SharedServer(self._answer_whole, access_log=None, keepalive_timeout=_FOR_EVER)
+        server.sharing = self._sharing = self._share(self, server.own_part)
+        return server
+
+    async def _answer_whole(self, request: web.BaseRequest) -> web.StreamResponse:
+        answer = await self._answer(request)
+        with suppress(ConnectionError):  # the caller has left
+            await answer.prepare(request)
+            await answer.write_eof()
+        if self._sharing is not None and request.transport is not None:
+            self._sharing.answered(request.transport)
+        return answer
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         if self._in_flight >= _IN_FLIGHT:
@@ -188,6 +236,17 @@ class HttpServer:
             if len(body) > self._most:
                 return None
         return bytes(body)
+
+
+class _SharedServer(web.Server):
+    sharing: Sharing
+
+    def own_part(self) -> asyncio.Protocol:
+        """What answers the requests that are left to the server, on one connection."""
+        return super().__call__()
+
+    def __call__(self) -> web.RequestHandler:
+        return cast(web.RequestHandler, self.sharing.connection())
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, *, close: bool = False) -> web.Response:

@@ -18,6 +18,7 @@ from litestar.types import ASGIApp
 from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy
 from penstock.apihost.packages import ApiPackages
+from penstock.apihost.trust import TrustedProxies
 from penstock.flow.commands.command import AGENT_MARKER
 from penstock.flow.commands.guard import Guard
 from penstock.kernel.actor import Actor, Role
@@ -28,9 +29,9 @@ from penstock.kernel.ownership import exposure
 from penstock.packages.index import PackageIndex
 from penstock.resource.operation import operations_of
 from penstock.server.apihost.catalog import ApiCatalog
+from penstock.server.apihost.front import EndpointConnections
 from penstock.server.apihost.hosted import HostedEndpoints
 from penstock.server.apihost.http import AdminOperations
-from penstock.server.apihost.passing import EndpointPassing
 from penstock.server.apihost.settings import PREFIX, ApiHostSettings, apihost_settings
 from penstock.server.authentication import Authentication
 from penstock.server.http import http_server, listening_socket
@@ -77,8 +78,8 @@ async def serve(settings: ApiHostSettings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     listener = listening_socket(settings, PREFIX)
-    async with opened(settings, settings.key or _made_key()) as application:
-        server = http_server(application, settings)
+    async with opened(settings, settings.key or _made_key()) as (operations, connections):
+        server = http_server(operations, settings, connections)
         serving = asyncio.create_task(server.serve([listener]), name="http")
         log.info("hosting APIs", host=settings.host, port=listener.getsockname()[1])
         stopping = asyncio.create_task(stop.wait(), name="stop signal")
@@ -89,8 +90,11 @@ async def serve(settings: ApiHostSettings) -> None:
 
 
 @asynccontextmanager
-async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[ASGIApp]:
-    """The application, which hosts APIs while it is open. Raises Invalid, UnusableFile."""
+async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[tuple[ASGIApp, EndpointConnections]]:
+    """The operations, and what passes on requests for endpoints; hosts them while it is open.
+
+    Raises Invalid, UnusableFile.
+    """
     entrance = Entrance(settings.host, settings.endpoint_key, PREFIX + "ENDPOINT_KEY")
     try:
         entrance.check()
@@ -105,8 +109,8 @@ async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[ASGIApp]:
     host = ApiHost(ApiPackages(folder, index, variables), variables, policy, folder / marker)
     async with Guard(AGENT_MARKER, marker), host, HostedEndpoints(catalog, host, SystemClock()) as endpoints:
         operations = operations_of("apihost", AdminOperations(catalog, endpoints))
-        known = operations_application(operations, Authentication([KeyCheck(key)]))
-        yield EndpointPassing(endpoints, entrance, known)
+        application = operations_application(operations, Authentication([KeyCheck(key)]))
+        yield application, EndpointConnections(endpoints, entrance, TrustedProxies(settings.trusted_proxies))
 
 
 def _folder(settings: ApiHostSettings) -> Path:

@@ -1,0 +1,30 @@
+"""Proxies whose word on who called them counts."""
+
+import ipaddress
+from collections.abc import Sequence
+
+
+class TrustedProxies:
+    """networks: their addresses, like 10.0.0.0/8."""
+
+    def __init__(self, networks: Sequence[str]) -> None:
+        self._networks = [ipaddress.ip_network(network, strict=False) for network in networks]
+
+    def caller(self, peer: str, forwarded_for: str, forwarded_proto: str) -> tuple[str, str]:
+        """Address and scheme of the caller. peer: who is connected; the others: as it says."""
+        if not self._networks or not self._trusts(peer):
+            return peer, "http"
+        scheme = "https" if forwarded_proto.strip().lower() in ("https", "wss") else "http"
+        found = peer
+        for address in reversed([each.strip() for each in forwarded_for.split(",") if each.strip()]):
+            found = address
+            if not self._trusts(address):
+                break
+        return found, scheme
+
+    def _trusts(self, address: str) -> bool:
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in network for network in self._networks)
