@@ -64,6 +64,13 @@ seen = [open(f"/proc/{{entry}}/cmdline").read() for entry in os.listdir("/proc")
     assert (await run(apart, code)).value == ["nobody there", False]
 
 
+async def test_code_is_not_told_where_the_machine_keeps_its_folders(apart: Engine) -> None:
+    code = (
+        "[part for part in open('/proc/1/cmdline').read().split('\\0') if 'penstock-kernels' in part or 'bind' in part]"
+    )
+    assert (await run(apart, code)).value == []
+
+
 async def test_the_bus_and_the_network_are_out_of_reach(apart: Engine) -> None:
     code = """
 import socket

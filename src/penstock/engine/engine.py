@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import msgspec
 import structlog
 
 from penstock.engine.channels import KernelLost
@@ -32,6 +33,7 @@ from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unav
 _log = structlog.get_logger(__name__)
 
 _SMALL = 100_000  # characters: read at once
+_LAST_WORDS = 4000  # characters
 Send = Callable[[Frame], None]
 
 
@@ -126,7 +128,9 @@ class Engine:
     ) -> None:
         allowance = Allowance.of(self._settings, request.seconds)
         work = DocumentRun(document, request.parameters, kernels, shown.take).run()
-        await within(allowance, work, kernels, shown.budget, self._table)
+        succeeded = await within(allowance, work, kernels, shown.budget, self._table)
+        if not succeeded and shown.error is None:  # some kernels print what is wrong, and no more
+            shown.take(error("Error", "the code failed", ""))
 
     async def _send_files(self, kernel: Kernel, before: Seen, shown: "_Shown") -> None:
         if is_empty(kernel.folders.work):
@@ -162,18 +166,29 @@ class _Shown:
         self.send = send
         self.budget = budget
         self.error: str | None = None
+        self._last_words = ""
 
     def take(self, output: Output) -> None:
         if not self.budget.take(output):
             return
-        self.send(Produced(output))
-        if output.kind == "error":
+        if output.kind == "stream":
+            self._last_words = (self._last_words + str(output.data[TEXT]))[-_LAST_WORDS:]
+        elif output.kind == "error":
             self.error = _one_line(output)
+            output = self._explained(output, self.error)
+        self.send(Produced(output))
 
     def fail(self, problem: PenstockError) -> None:
         name = "Invalid" if isinstance(problem, Invalid) else type(problem).__name__
         self.send(Produced(error(name, problem.detail, problem.detail)))
         self.error = problem.detail
+
+    def _explained(self, output: Output, line: str) -> Output:
+        """An error without a traceback, as of a shell, has what was printed before it instead."""
+        if output.data.get(TEXT):
+            return output
+        trace = f"{self._last_words.rstrip()}\n{line}".lstrip()
+        return msgspec.structs.replace(output, data={**output.data, TEXT: trace})
 
 
 @asynccontextmanager

@@ -45,7 +45,7 @@ SHARING: Mapping[str, Sharing] = {
         write="{name} = __import__('json').loads({json})",
     ),
     "javascript": Sharing(
-        read="process.stdout.write(JSON.stringify({name}))", write="var {name} = JSON.parse({json});"
+        read="void process.stdout.write(JSON.stringify({name}))", write="var {name} = JSON.parse({json});"
     ),
     "r": Sharing(read="cat(jsonlite::toJSON({name}, auto_unbox = TRUE))", write="{name} <- jsonlite::fromJSON({json})"),
     "julia": Sharing(read="import JSON; print(JSON.json({name}))", write="import JSON; {name} = JSON.parse({json})"),

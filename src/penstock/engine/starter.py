@@ -139,6 +139,9 @@ def _write_connection(folders: KernelFolders) -> dict[str, Any]:
         "kernel_name": "",
         **{f"{name}_port": number for number, name in enumerate(_SOCKETS, start=1)},
     }
+    for number in range(1, len(_SOCKETS) + 1):
+        # Some kernels put a colon where Jupyter puts a dash; the others take the place of the link.
+        (folders.sockets / f"k-{number}").symlink_to(f"k:{number}")
     path = folders.sockets / CONNECTION_FILE
     path.touch(mode=0o600)
     path.write_bytes(msgspec.json.encode(connection))
