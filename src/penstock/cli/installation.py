@@ -17,6 +17,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8400
 _PREFIX = "PENSTOCK_"
 _AGENT_PREFIX = "PENSTOCK_AGENT_"
+_GATEWAY_PREFIX = "PENSTOCK_GATEWAY_"
 _OF_USERS = ("PENSTOCK_URL", "PENSTOCK_API_KEY", "PENSTOCK_USERNAME", "PENSTOCK_PASSWORD")
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - an address is reached by another name
 
@@ -79,6 +80,15 @@ class Installation:
         """Whether the local agent is registered already."""
         return (self.agent_folder / "identity.json").exists()
 
+    @property
+    def gateway_folder(self) -> Path:
+        return self.folder / "gateway"
+
+    @property
+    def gateway_link(self) -> Path:
+        """What the server writes once there is an API to serve."""
+        return self.folder / "gateway-link.json"
+
     def check_port(self) -> None:
         """Raises click.ClickException when the server could not listen there."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -97,7 +107,7 @@ class Installation:
         own = {
             name: value
             for name, value in environment.items()
-            if not name.startswith(_AGENT_PREFIX) and name not in _OF_USERS
+            if not name.startswith((_AGENT_PREFIX, _GATEWAY_PREFIX)) and name not in _OF_USERS
         }
         own |= {
             "PENSTOCK_DATA": str(self.folder),
@@ -105,6 +115,7 @@ class Installation:
             "PENSTOCK_PORT": str(self.port),
             "PENSTOCK_LOG_FORMAT": environment.get("PENSTOCK_LOG_FORMAT", "console"),
             "PENSTOCK_FIRST_PASSWORD_FILE": str(password_file),
+            "PENSTOCK_LOCAL_GATEWAY_FILE": str(self.gateway_link),
         }
         if self.only_this_machine:
             # Whoever can ask for such a connection could make it without the server.
@@ -127,6 +138,22 @@ class Installation:
             own.setdefault("PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES", "true")
         if not self.agent_is_known and "PENSTOCK_AGENT_TOKEN" not in own:
             own["PENSTOCK_AGENT_TOKEN_FILE"] = str(self.token_file)
+        return own
+
+    def gateway_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Nothing that the server or the agent knows."""
+        own = {
+            name: value
+            for name, value in environment.items()
+            if not name.startswith(_PREFIX) or name.startswith(_GATEWAY_PREFIX)
+        }
+        own |= {
+            "PENSTOCK_GATEWAY_FOLDER": str(self.gateway_folder),
+            "PENSTOCK_GATEWAY_LINK_FILE": str(self.gateway_link),
+        }
+        own.setdefault("PENSTOCK_GATEWAY_LOG_FORMAT", "console")
+        if self.only_this_machine:
+            own.setdefault("PENSTOCK_GATEWAY_ALLOW_PRIVATE_ADDRESSES", "true")
         return own
 
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "apihost": Entry("penstock.cli.programs:apihost", "Host APIs of packages alone"),
     "agent": Entry("penstock.cli.programs:agent", "Run an agent alone"),
     "notebooks": Entry("penstock.cli.programs:notebooks", "Run a worker for scripts and notebooks alone"),
+    "gateway": Entry("penstock.cli.programs:gateway", "Run an API gateway alone"),
     "invite": Entry("penstock.cli.invite:invite", "Let one more agent register"),
     "login": Entry("penstock.cli.login:login", "Sign in and keep the session"),
     "apply": Entry("penstock.cli.apply:apply", "Apply configuration documents"),

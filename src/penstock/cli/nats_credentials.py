@@ -16,7 +16,7 @@ _KEYS = "bus-keys.json"
 def nats_credentials(service: str, days: int, keys: Path | None) -> None:
     """Print the credentials with which the service called SERVICE connects to the bus.
 
-    NATS clients read them from a file. The service may be asked below `service.<SERVICE>.` and answer, no more; it
+    NATS clients read them from a file. `gateway:NAME` is an API gateway (`penstock gateway`). Any other service may be asked below `service.<SERVICE>.` and answer, no more; it
     shows in `penstock get services` once it announces itself. `engine` is the interactive engine. The text is a
     secret, and made of the keys in the key file (PENSTOCK_NATS_KEYS, else bus-keys.json in the data folder).
     """
@@ -25,11 +25,17 @@ def nats_credentials(service: str, days: int, keys: Path | None) -> None:
     from penstock.kernel.names import check_name
 
     path = keys or Path(os.environ.get("PENSTOCK_NATS_KEYS") or data_folder(os.environ) / _KEYS)
-    if "." in check_name("SERVICE", service):
-        raise click.UsageError("The name of a service has no dots.")
+    kind, _, name = service.rpartition(":")
+    if kind not in ("", "gateway"):
+        raise click.UsageError("Name a service, or a gateway like gateway:NAME.")
+    if "." in check_name("SERVICE", name):
+        raise click.UsageError("The name of a service or gateway has no dots.")
     if not path.exists():
         raise click.ClickException(f"There is no key file {path.absolute()}; it comes with the first start.")
     loaded = BusKeys.load_or_create(path)
     expires = datetime.now(UTC) + timedelta(days=days)
-    credential = loaded.engine_user(expires) if service == "engine" else loaded.service_user(service, expires)
+    if kind == "gateway":
+        credential = loaded.gateway_user(name, expires)
+    else:
+        credential = loaded.engine_user(expires) if name == "engine" else loaded.service_user(name, expires)
     click.echo(credential.file_text(), nl=False)

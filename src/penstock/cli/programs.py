@@ -36,6 +36,17 @@ def apihost() -> int:
 
 
 @click.command()
+def gateway() -> int:
+    """Run an API gateway alone: Envoy, told by the servers what to serve.
+
+    Settings are environment variables named PENSTOCK_GATEWAY_*; the gateway's defaults.toml explains each.
+    PENSTOCK_GATEWAY_NATS_URL and PENSTOCK_GATEWAY_CREDENTIALS, a file with what `penstock nats-credentials
+    gateway:NAME` prints, must be set.
+    """
+    return int(import_module("penstock.gateway.program").main())
+
+
+@click.command()
 def agent() -> int:
     """Run an agent alone. Settings are environment variables named PENSTOCK_AGENT_*."""
     return int(import_module("penstock.agent.main").main() or 0)

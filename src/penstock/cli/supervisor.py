@@ -34,11 +34,12 @@ class StartFailed(Exception):
 class Supervised:
     """A child and when to start it again. A child that keeps dying is started ever more slowly.
 
-    kept: whether it is started again when it ends.
+    kept: whether it is started again when it ends. needed: the others go on without one that is not.
     """
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: Child, needed: bool = True) -> None:
         self.child = child
+        self.needed = needed
         self.kept = False
         self.again_at: float | None = None
         self._pause = FIRST_PAUSE
@@ -79,15 +80,25 @@ class Supervisor:
             self._pass(_POLL_SECONDS)
         supervised.kept = True
 
+    def begin(self, child: Child) -> None:
+        """Starts a child that the others can do without, and keeps it running unless it cannot with its settings."""
+        supervised = Supervised(child, needed=False)
+        self._children.append(supervised)
+        self._launch(supervised)
+        supervised.kept = True
+
     def wait(self, done: Callable[[], bool]) -> None:
         """Goes on supervising until `done`. Raises StartFailed, Stopped."""
         while not done():
             self._pass(_POLL_SECONDS)
 
-    def run(self) -> NoReturn:
-        """Goes on supervising until told to stop, which raises Stopped. Raises StartFailed."""
+    def run(self, look: Callable[[], float | None]) -> NoReturn:
+        """Goes on supervising until told to stop, which raises Stopped. Raises StartFailed.
+
+        look: called now and then; answers in how many seconds at the latest it wants to be again, None for whenever.
+        """
         while True:
-            self._pass(None)
+            self._pass(look())
 
     def stop(self) -> None:
         """Ends the children, one after the other; a second signal kills those that are left."""
@@ -117,12 +128,21 @@ class Supervisor:
         child = each.child
         if each.again_at is None and child.exit_code is not None:
             if child.exit_code == EXIT_USAGE:  # no restart changes its settings
-                child.drain()
-                raise StartFailed(child)
+                self._give_up(each)
+                return
             soon = f"it is started again in {each.plan_restart():g} s."
             self._tell(f"The {child.name} {ending(child.exit_code)}; {soon}{_log_of(child)}")
         elif each.again_at is not None and each.again_at <= time.monotonic():
             self._launch(each)
+
+    def _give_up(self, each: Supervised) -> None:
+        """Raises StartFailed for one that is needed."""
+        each.child.drain()
+        if each.needed:
+            raise StartFailed(each.child)
+        each.kept = False
+        reasons = each.child.log.last_lines() if each.child.log is not None else []
+        self._tell("\n  ".join([f"The {each.child.name} cannot run; everything else does.", *reasons]))
 
     def _launch(self, each: Supervised) -> None:
         child = each.child

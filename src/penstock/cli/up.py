@@ -11,6 +11,7 @@ from penstock.cli.failure import EXIT_FAILED
 from penstock.cli.first_start import FirstStart
 from penstock.cli.folder_lock import folder_lock
 from penstock.cli.installation import Installation, user_environment
+from penstock.cli.local_gateway import LocalGateway
 from penstock.cli.log_file import LogFile
 from penstock.cli.readiness import Readiness
 from penstock.cli.supervisor import StartFailed, Stopped, Supervisor
@@ -49,12 +50,13 @@ class _Run:
         self._log_folder = installation.folder / "logs"
         self._server = Child("server", ["penstock.cli.main", "serve"], self._server_environment, self._log("server"))
         self._agent = Child("agent", ["penstock.cli.main", "agent"], self._agent_environment, self._log("agent"))
+        self._gateway = LocalGateway(installation, self._supervisor, self._log, _tell)
 
     def run(self) -> int:
         _tell(f"Penstock {version('penstock')}, data in {self._installation.folder}")
         try:
             self._start()
-            self._supervisor.run()
+            self._supervisor.run(self._gateway.look)
         except StartFailed as failure:
             _tell(f"Penstock does not start: {failure}.")
             for line in _reasons(failure.child):
@@ -68,6 +70,7 @@ class _Run:
         return 0
 
     def _start(self) -> None:
+        self._gateway.forget()
         _tell("Starting the server ...")
         readiness = Readiness(self._installation.near_host, self._installation.port, _tell)
         self._supervisor.keep(self._server, readiness)

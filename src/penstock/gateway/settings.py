@@ -23,6 +23,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: list[str]
     credentials: str
     link_file: str
+    envoy: str
+    allow_private_addresses: bool
     calls_per_second: Annotated[int, msgspec.Meta(ge=0, le=1000)]
     log_format: Literal["auto", "json", "console"]
     log_level: Literal["debug", "info", "warning", "error"]

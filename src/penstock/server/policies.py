@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from penstock.agent.settings import machine_timezone
 from penstock.apihost.packages import ApiPackages
 from penstock.areas.agents.policy import AgentPolicy
+from penstock.areas.apim.policy import LocalGatewayPolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.eventsources.policy import EventSourcePolicy
@@ -56,6 +57,9 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             settings.folder / "api-packages",
             PackageIndex(settings.package_index, settings.package_folder, os.environ),
             os.environ,
+        ),
+        LocalGatewayPolicy(
+            file=Path(settings.local_gateway_file) if settings.local_gateway_file else None, servers=tuple(servers)
         ),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
         TriggerPolicy(

@@ -16,6 +16,7 @@ ELSEWHERE = frozenset(
         "PENSTOCK_AGENT_",
         "PENSTOCK_APIHOST_",
         "PENSTOCK_ENGINE_",
+        "PENSTOCK_GATEWAY_",
         "PENSTOCK_RUN",
         "PENSTOCK_URL",
         "PENSTOCK_API_KEY",
@@ -66,6 +67,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     ping_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
     resync_seconds: Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
     local_agent_token_file: str
+    local_gateway_file: str
     entity_store_days: Annotated[int, msgspec.Meta(ge=0, le=36500)]
     entity_store_mebibytes: Annotated[int, msgspec.Meta(ge=0, le=2**32)]
     allow_private_addresses: bool
