@@ -1,5 +1,6 @@
 """Secrets that are stored beside documents."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +20,8 @@ from penstock.store.store import Store
 from penstock.store.write import Replace
 
 log = structlog.get_logger(__name__)
+
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,18 @@ class Sealed:
         """The secret of a live document, None when it has none. Raises SecretUnreadable."""
         sealed = await self._store.sealed(self._collection, id)
         return self._secrets.open(sealed, self._owner(id)).decode() if sealed else None
+
+    async def open_all(self, ids: Sequence[UUID]) -> Mapping[UUID, str]:
+        """The secrets of live documents, of those that have one. One that cannot be read is logged and left out."""
+        found: dict[UUID, str] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            sealed = await self._store.all_sealed(self._collection, ids[start : start + _AT_ONCE])
+            for id, each in sealed.items():
+                try:
+                    found[id] = self._secrets.open(each, self._owner(id)).decode()
+                except SecretUnreadable as error:
+                    log.error("secret cannot be read", reason=error.detail)
+        return found
 
     async def renew(self) -> Renewal:
         """Seals what earlier master keys sealed under the current one. May be repeated, on several replicas at once."""

@@ -34,6 +34,7 @@ class Purpose(StrEnum):
     REFRESH = "refresh tokens"
     SIGNING = "signatures for agents"
     ENVELOPE = "envelope encryption"
+    KEY_PRINTS = "fingerprints of keys"
 
 
 class MasterKey:

@@ -122,6 +122,13 @@ class DocumentTable:
     def sealed(self, id: UUID, now: int) -> Statement:
         return Statement(f"SELECT sealed FROM {self._table} WHERE {self._live} AND id = {self._mark}", (now, str(id)))
 
+    def all_sealed(self, ids: Sequence[UUID], now: int) -> Statement:
+        terms, params = self._conditions.sql([Where("id", "in", [str(id) for id in ids])])
+        return Statement(
+            f"SELECT id, sealed FROM {self._table} WHERE {self._live} AND sealed IS NOT NULL{_and(terms)}",
+            (now, *params),
+        )
+
     def list(self, where: Sequence[Where], now: int, skip: int, limit: int, order: str | None) -> Statement:
         terms, params = self._conditions.sql(where)
         by = "created_at DESC, seq DESC" if order is None else self._ascending(order)

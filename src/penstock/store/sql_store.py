@@ -1,7 +1,7 @@
 """What the SQLite and PostgreSQL stores share: everything but how statements reach the database."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import starmap
 from typing import Any
@@ -62,6 +62,10 @@ class SqlStore(ABC):
     async def sealed(self, collection: Collection[Any], id: UUID) -> bytes | None:
         rows = await self._read(self._catalog.table(collection).sealed(id, self._now()))
         return rows[0][0] if rows else None
+
+    async def all_sealed(self, collection: Collection[Any], ids: Sequence[UUID]) -> Mapping[UUID, bytes]:
+        rows = await self._read(self._catalog.table(collection).all_sealed(ids, self._now()))
+        return {UUID(id): sealed for id, sealed in rows}
 
     async def list(
         self,

@@ -1,6 +1,6 @@
 """The store as the services see it. SQLite and PostgreSQL implement it and pass one conformance suite."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -84,6 +84,10 @@ class Store(Protocol):
 
     async def sealed(self, collection: Collection[Any], id: UUID) -> bytes | None:
         """What was sealed beside the live document."""
+        ...
+
+    async def all_sealed(self, collection: Collection[Any], ids: Sequence[UUID]) -> Mapping[UUID, bytes]:
+        """What was sealed beside live documents, of those that have something. ids: up to 30,000."""
         ...
 
     async def list(

@@ -3,6 +3,7 @@
 from penstock.areas.endpoints.agent_http import AgentEndpointOperations
 from penstock.areas.endpoints.assignments import EndpointAssignments, EndpointCoverage
 from penstock.areas.endpoints.endpoint_http import EndpointOperations
+from penstock.areas.endpoints.hosted import EndpointPlaces
 from penstock.areas.endpoints.kinds.integration_endpoint import IntegrationEndpointKind
 from penstock.areas.endpoints.overview import EndpointOverview
 from penstock.areas.endpoints.schema_http import SchemaOperations
@@ -22,6 +23,7 @@ from penstock.resource.assignment_worker import AssignmentLinks
 from penstock.resource.assignments import AssignmentParts
 from penstock.resource.matching import Matching
 from penstock.resource.ports.apis import ApiUses
+from penstock.resource.ports.hosted_endpoints import HostedEndpoints
 from penstock.resource.reports import AgentReports
 
 AREA = Area(
@@ -36,6 +38,7 @@ AREA = Area(
         EndpointCoverage,
         EndpointNotices,
         EndpointOverview,
+        EndpointPlaces,
         EndpointService,
         EndpointStates,
         EndpointUses,
@@ -44,5 +47,5 @@ AREA = Area(
     handlers=(AgentEndpointOperations, EndpointOperations, SchemaOperations),
     workers=(EndpointAgents, EndpointReportTaker, EndpointSealRenewal),
     kinds=(IntegrationEndpointKind,),
-    provides=((ApiUses, EndpointUses),),
+    provides=((ApiUses, EndpointUses), (HostedEndpoints, EndpointPlaces)),
 )

@@ -4,6 +4,7 @@ from penstock.areas.triggers.event_http import EventTriggerOperations
 from penstock.areas.triggers.event_matches import EventMatches
 from penstock.areas.triggers.event_runs import EventRuns
 from penstock.areas.triggers.event_triggers import EventTriggerService
+from penstock.areas.triggers.named_routes import NamedRoutes
 from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
 from penstock.areas.triggers.notebook_schedules import NotebookScheduleService
 from penstock.areas.triggers.overview import TriggerList
@@ -40,6 +41,7 @@ from penstock.areas.triggers.worker import (
 )
 from penstock.resource.area import Area
 from penstock.resource.ports.scripts import ScriptUses
+from penstock.resource.ports.web_routes import WebRoutes
 
 AREA = Area(
     name="triggers",
@@ -57,6 +59,7 @@ AREA = Area(
         EventMatches,
         EventRuns,
         EventTriggerService,
+        NamedRoutes,
         NotebookEndpointService,
         NotebookScheduleService,
         Routes,
@@ -78,5 +81,5 @@ AREA = Area(
         WebTriggerOperations,
     ),
     workers=(EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner, WebRunsGoingOn),
-    provides=((ScriptUses, TriggerUses),),
+    provides=((ScriptUses, TriggerUses), (WebRoutes, NamedRoutes)),
 )
