@@ -14,11 +14,12 @@ _KEYS = "bus-keys.json"
 @click.option("--days", default=365, show_default=True, type=click.IntRange(1, 3650), help="How long they hold.")
 @click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="The key file.")
 def nats_credentials(service: str, days: int, keys: Path | None) -> None:
-    """Print the credentials with which the service called SERVICE connects to the bus.
+    """Print the credentials with which the service, or gateway, called SERVICE connects to the bus.
 
-    NATS clients read them from a file. `gateway:NAME` is an API gateway (`penstock gateway`). Any other service may be asked below `service.<SERVICE>.` and answer, no more; it
-    shows in `penstock get services` once it announces itself. `engine` is the interactive engine. The text is a
-    secret, and made of the keys in the key file (PENSTOCK_NATS_KEYS, else bus-keys.json in the data folder).
+    NATS clients read them from a file. `gateway:NAME` is an API gateway, `engine` the interactive engine. Any other
+    service may be asked below `service.<SERVICE>.` and answer, no more; it shows in `penstock get services` once it
+    announces itself. The text is a secret, and made of the keys in the key file (PENSTOCK_NATS_KEYS, else
+    bus-keys.json in the data folder).
     """
     from penstock.bus.credentials import BusKeys
     from penstock.cli.installation import data_folder

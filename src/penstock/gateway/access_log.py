@@ -58,9 +58,10 @@ class AccessLog:
             return Read([], Place(), more=False)
         is_old = place.file == old
         found = _read_on(self._old if is_old else self._path, place)
-        if is_old and not found.more and found.place == place and new:
-            return Read([], Place(new), more=True)
-        return found
+        if not is_old or not new:
+            return found
+        # There is a new file, seen before we read: nothing comes into the old one any more.
+        return found._replace(more=True) if found.place != place else Read([], Place(new), more=True)
 
     def forget_old(self, place: Place) -> None:
         """Removes the old file when the place, which is on disk, is in the new one."""

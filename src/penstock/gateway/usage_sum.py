@@ -43,8 +43,8 @@ class HourSum:
 
 def merged(first: Iterable[UsageEntry], second: Iterable[UsageEntry]) -> list[UsageEntry]:
     """The calls of both, one entry for each version and subscription."""
-    found = {(entry.api, entry.version, entry.subscription): entry for entry in first}
-    for entry in second:
+    found: dict[tuple[str, str, str | None], UsageEntry] = {}
+    for entry in (*first, *second):
         found.setdefault((entry.api, entry.version, entry.subscription), _empty(entry)).add(entry)
     return list(found.values())
 

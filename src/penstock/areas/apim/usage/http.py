@@ -9,7 +9,7 @@ from penstock.resource.operation import operation
 from penstock.resource.parameter import Filter
 
 
-class UsageHandlers:
+class UsageOperations:
     """Gateways report what they served every second; it is kept for 90 days."""
 
     def __init__(self, usage: UsageOverview, gateways: GatewayStandings) -> None:
