@@ -7,20 +7,33 @@ from penstock.areas.apim.keys.http import KeyOperations
 from penstock.areas.apim.keys.key import KeyPrints
 from penstock.areas.apim.keys.sealed_keys import SealedKeys
 from penstock.areas.apim.keys.service import KeyService
+from penstock.areas.apim.local_gateway import LocalGateway
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.stored import API_SUBSCRIPTIONS, API_VERSIONS, APIS
 from penstock.areas.apim.subscription_http import SubscriptionOperations
 from penstock.areas.apim.subscriptions import SubscriptionService
 from penstock.areas.apim.upstreams import Upstreams
+from penstock.areas.apim.usage.counts import UsageCounts
+from penstock.areas.apim.usage.http import UsageOperations
+from penstock.areas.apim.usage.overview import UsageOverview
+from penstock.areas.apim.usage.standings import GatewayStandings
+from penstock.areas.apim.usage.stored import API_USAGE, TAKEN
+from penstock.areas.apim.usage.streams import GatewayStreams
+from penstock.areas.apim.usage.taking import UsageTaking
+from penstock.areas.apim.usage.worker import UsageReading
 from penstock.areas.apim.version_http import VersionOperations
 from penstock.areas.apim.versions import VersionService
 from penstock.resource.area import Area
+from penstock.resource.ports.api_usage import ApiUsage
 
 AREA = Area(
     "apim",
-    collections=(API_SUBSCRIPTIONS, API_VERSIONS, APIS),
+    collections=(API_SUBSCRIPTIONS, API_VERSIONS, APIS, TAKEN),
+    journals=(API_USAGE,),
     services=(
         ApiService,
+        GatewayStandings,
+        GatewayStreams,
         KeyChanges,
         KeyPrints,
         KeyService,
@@ -28,7 +41,12 @@ AREA = Area(
         SealedKeys,
         SubscriptionService,
         Upstreams,
+        UsageCounts,
+        UsageOverview,
+        UsageTaking,
         VersionService,
     ),
-    handlers=(ApiOperations, KeyOperations, SubscriptionOperations, VersionOperations),
+    handlers=(ApiOperations, KeyOperations, SubscriptionOperations, UsageOperations, VersionOperations),
+    workers=(LocalGateway, UsageReading),
+    provides=((ApiUsage, UsageCounts),),
 )
