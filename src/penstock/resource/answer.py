@@ -37,11 +37,15 @@ class Encoded(Generic[T]):
 
 @dataclass(frozen=True)
 class File:
-    """The contract's `file`: a stream in its own media type; empty for deletes, starts and stops."""
+    """The contract's `file`: a stream in its own media type; empty for deletes, starts and stops.
+
+    headers: further ones, names in lower case.
+    """
 
     content: bytes = b""
     media_type: str = "application/octet-stream"
     file_name: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def disposition(self) -> str | None:

@@ -176,7 +176,7 @@ class Operation:
                 return Answer(status, result.body, JSON, headers, done=result.done)
             case File():
                 named = (("content-disposition", result.disposition),) if result.disposition else ()
-                return Answer(status, result.content, result.media_type, named)
+                return Answer(status, result.content, result.media_type, (*named, *result.headers))
             case EventStream():
                 return Answer(status, b"", EVENT_STREAM, _UNCACHED, result.events)
             case Answer():

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from penstock.engine.documents.analysis import Analysis
 from penstock.engine.documents.parameters import Given, check_values
 from penstock.engine.result import RunFailed
-from penstock.kernel.errors import FieldError, InUse, Invalid, Unavailable
+from penstock.kernel.errors import FieldError, Invalid, Unavailable
 from penstock.resource.answer import File
 from penstock.resource.ports.runs import RunAnswer, RunParameter
-from penstock.resource.ports.scripts import DeclaredParameter
 
+RUN_HEADER = "penstock-run"
 _FAILED = 422
-
-
-def declared(analysis: Analysis) -> Sequence[DeclaredParameter]:
-    """The parameters of a document."""
-    return [DeclaredParameter(p.name, p.type, p.required) for p in analysis.parameters]
 
 
 def run_values(analysis: Analysis, given: Sequence[RunParameter]) -> dict[str, Any]:
@@ -34,17 +30,11 @@ def run_values(analysis: Analysis, given: Sequence[RunParameter]) -> dict[str, A
     return check_values(analysis.parameters, values, defaults)
 
 
-def check_unused(users: Sequence[str]) -> None:
-    """Raises InUse when something runs the script that is to be removed."""
-    if users:
-        raise InUse(f"it is run by {', '.join(users)}; remove that first")
-
-
-def file_of(answer: RunAnswer) -> File:
+def file_of(run: UUID, answer: RunAnswer) -> File:
     """What a run answered. Raises RunFailed when its code failed, Unavailable when it was cut off."""
     if answer.error is not None:
         raise RunFailed(answer.error) if answer.status_code == _FAILED else Unavailable(answer.error)
-    return File(answer.body, answer.media_type)
+    return File(answer.body, answer.media_type, headers=((RUN_HEADER, str(run)),))
 
 
 def _field(index: int) -> str:

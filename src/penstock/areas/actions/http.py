@@ -64,9 +64,10 @@ class ActionOperations:
 
         A result that JSON can say is JSON unless PreferredFormat asks for another of its types. Values of a wrong
         type, unknown ones and missing ones are refused with 400 before anything runs. Code that fails, or goes over a
-        limit, answers 422 with its traceback. The run goes on when the caller leaves; the history has its end.
+        limit, answers 422 with its traceback. The run goes on when the caller leaves; the history has its end. The
+        header Penstock-Run has the id of the run, whose record names the files that it made.
         """
         given = [RunParameter(name=p.name, value_json=p.value_json) for p in request.parameters or []]
         trigger = RunTrigger(request.trigger_type, str(request.trigger_id) if request.trigger_id else None)
         run = await self._service.start(id, given, trigger, actor)
-        return file_of(await run.answer(request.preferred_format))
+        return file_of(run.id, await run.answer(request.preferred_format))

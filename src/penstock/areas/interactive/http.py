@@ -1,6 +1,5 @@
 """Operations of the interactive engine."""
 
-from penstock.areas.interactive.files import RunFiles
 from penstock.areas.interactive.model import (
     ExecuteDibRequest,
     ExecuteRequest,
@@ -14,6 +13,7 @@ from penstock.kernel.actor import Actor, Role
 from penstock.resource.answer import EventStream, File
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Body
+from penstock.resource.run_files import RunFiles
 
 
 class InteractiveOperations:
@@ -52,7 +52,11 @@ class InteractiveOperations:
 
     @operation("GET", "/interactive/engine/file", Role.OPERATOR)
     async def file(self, id: str, actor: Actor) -> File:
-        """Fetch a file that a run made, within an hour. Others than the one who ran it get 404, but for Admins."""
+        """Fetch a file that a run made, within an hour.
+
+        Files of code that was run here are for the one who ran it, and Admins; others get 404. Those of actions and
+        notebooks are named by the record of their run.
+        """
         return await self._files.fetch(id, actor)
 
     @operation("POST", "/interactive/engine/execute", Role.OPERATOR)

@@ -127,13 +127,4 @@ class ExecuteDibRequest(Wire):
     one_time_kernel: bool = False
 
 
-class RunFile(Wire):
-    """A file that a run made. Id: for `GET /interactive/engine/file`; null when the file was too large to be kept."""
-
-    id: str | None = None
-    file_name: str
-    media_type: str
-    size: int
-
-
 FILE_TYPE = "application/vnd.penstock.file+json"

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import structlog
 
-from penstock.areas.interactive.files import RunFiles
 from penstock.areas.interactive.model import (
     ExecuteDibRequest,
     ExecuteDibRequestParameter,
@@ -32,6 +31,7 @@ from penstock.kernel.duration import Duration
 from penstock.kernel.errors import Invalid, PenstockError
 from penstock.kernel.wire import encode
 from penstock.resource.area import Stopping
+from penstock.resource.run_files import RunFiles
 
 _log = structlog.get_logger(__name__)
 _LONGEST_SESSION = 200

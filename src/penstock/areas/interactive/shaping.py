@@ -7,7 +7,6 @@ from penstock.areas.interactive.model import (
     CompletionItemKind,
     ExecuteResult,
     FormattedResult,
-    RunFile,
     Suggestion,
 )
 from penstock.engine.message import Completion
@@ -16,6 +15,7 @@ from penstock.engine.result import bundle, rendered, value_of
 from penstock.kernel.duration import Duration
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import encode
+from penstock.resource.ports.runs import RunFile
 
 _KINDS = {
     "class": CompletionItemKind.CLASS,

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from penstock.areas.notebooks.model import NewNotebookDto, NotebookEntity, NotebookRun, RunNotebookRequest
+from penstock.areas.notebooks.model import NewNotebookDto, NotebookEntity, RunNotebookRequest
 from penstock.areas.notebooks.service import NotebookService
 from penstock.engine.documents.wire_form import DibAnalyzationResult, analyzation_result
 from penstock.kernel.actor import Actor, Role
@@ -11,6 +11,7 @@ from penstock.resource.operation import operation
 from penstock.resource.parameter import Body, IfMatch
 from penstock.resource.ports.runs import RunParameter, RunTrigger
 from penstock.resource.run_values import file_of
+from penstock.resource.script_run import ScriptRun, shown_run
 
 
 class NotebookOperations:
@@ -51,19 +52,20 @@ class NotebookOperations:
     @operation("GET", "/automation/notebook/{id}/analyze", Role.READER)
     async def analyze(self, id: UUID) -> DibAnalyzationResult:
         """Tell the parameters of a notebook and the type of its result, without running it."""
-        return analyzation_result(await self._service.analyze(id))
+        return analyzation_result(await self._service.analysis(id))
 
     @operation("POST", "/automation/notebook/{id}/run", Role.OPERATOR)
     async def run(self, id: UUID, request: Body[RunNotebookRequest], actor: Actor) -> File:
         """Run a notebook in kernels of its own; answers its last result in its media type, or what it printed.
 
-        See the run of an action. The run goes on when the caller leaves; the history has its end.
+        See the run of an action, also for the header Penstock-Run. The run goes on when the caller leaves; the history
+        has its end.
         """
         given = [RunParameter(name=p.name, value_json=p.value_json) for p in request.parameters or []]
         run = await self._service.start(id, given, RunTrigger(request.trigger_type, request.trigger_id), actor)
-        return file_of(await run.answer(request.preferred_format))
+        return file_of(run.id, await run.answer(request.preferred_format))
 
     @operation("GET", "/automation/notebook/{id}/history", Role.READER, beyond=True)
-    async def history(self, id: UUID) -> list[NotebookRun]:
+    async def history(self, id: UUID) -> list[ScriptRun]:
         """List the runs of a notebook in the last 30 days, newest first, at most 1,000."""
-        return await self._service.history(id)
+        return [shown_run(run) for run in await self._service.runs(id)]

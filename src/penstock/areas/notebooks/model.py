@@ -1,11 +1,7 @@
 """Notebooks."""
 
-from datetime import datetime
-from uuid import UUID
-
-from penstock.kernel.duration import Duration
 from penstock.kernel.entity import Entity
-from penstock.kernel.wire import Int32, Wire
+from penstock.kernel.wire import Wire
 from penstock.resource.script_parameters import RunNotebookParameter
 from penstock.store.definition import Collection, Column, ColumnType
 
@@ -31,23 +27,6 @@ class RunNotebookRequest(Wire):
     parameters: list[RunNotebookParameter] | None = None
     trigger_type: str | None = None
     trigger_id: str | None = None
-
-
-class NotebookRun(Wire):
-    """A run of a notebook. StatusCode: 200, 400 when a schedule had no values that fit, 422 when the code failed, 503
-    when it could not run or was cut off.
-    """
-
-    id: UUID
-    started: datetime
-    started_by: str | None
-    parameters: list[RunNotebookParameter]
-    trigger_type: str | None
-    trigger_id: str | None
-    finished: bool
-    status_code: Int32 | None
-    duration: Duration | None
-    error: str | None
 
 
 NOTEBOOKS: Collection[NotebookEntity] = Collection(

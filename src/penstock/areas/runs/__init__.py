@@ -1,5 +1,6 @@
 """Runs of actions and notebooks: accepted, carried out, and kept on record."""
 
+from penstock.areas.runs.http import RunOperations
 from penstock.areas.runs.service import RunService
 from penstock.areas.runs.stored import RUNS
 from penstock.areas.runs.worker import LeftoverRuns, RunWorker
@@ -10,6 +11,7 @@ AREA = Area(
     name="runs",
     collections=(RUNS,),
     services=(RunService,),
+    handlers=(RunOperations,),
     workers=(RunWorker, LeftoverRuns),
     provides=((Runs, RunService),),
 )

@@ -22,7 +22,8 @@ from penstock.kernel.errors import NameTaken, PenstockError, Stale, TooManyReque
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import encode
 from penstock.resource.page import MOST
-from penstock.resource.ports.runs import RecordedRun, RunAnswer, RunParameter, RunTrigger, Script
+from penstock.resource.ports.runs import RecordedRun, RunAnswer, RunFile, RunParameter, RunTrigger, Script
+from penstock.resource.run_files import RunFiles
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Insert, Replace
 
@@ -79,9 +80,10 @@ class KnownRun:
 class RunService:
     """server: the name of this replica, under which it says on the bus that it is there (see LeftoverRuns)."""
 
-    def __init__(self, store: Store, engine: EngineClient, clock: Clock) -> None:
+    def __init__(self, store: Store, engine: EngineClient, files: RunFiles, clock: Clock) -> None:
         self._store = store
         self._engine = engine
+        self._files = files
         self._clock = clock
         self.server = new_id().hex
         self.waiting: asyncio.Queue[Accepted] = asyncio.Queue()
@@ -119,7 +121,12 @@ class RunService:
 
     async def history(self, script_id: UUID) -> Sequence[RecordedRun]:
         """See resource.ports.runs.Runs."""
-        found = await self._store.list(RUNS, [Where("script", "=", str(script_id))], limit=MOST)
+        return await self.all(script_id)
+
+    async def all(self, script: UUID | None = None, trigger: UUID | None = None) -> Sequence[RecordedRun]:
+        """The newest first, at most 1,000. script, trigger: only those of it."""
+        where = [Where(name, "=", str(id)) for name, id in (("script", script), ("trigger", trigger)) if id is not None]
+        found = await self._store.list(RUNS, where, limit=MOST)
         return [decode(document.body, RecordedRun) for document in found]
 
     async def carry_out(self, accepted: Accepted) -> None:
@@ -204,6 +211,7 @@ class RunService:
             status_code=status,
             duration=Duration(seconds=seconds),
             error=error[:_LONGEST_ERROR] if error is not None else None,
+            files=await self._kept(accepted.results),
         )
         while True:
             try:
@@ -216,6 +224,14 @@ class RunService:
                 await asyncio.sleep(_PAUSE)
         if not accepted.ended.done():
             accepted.ended.set_result(cut_off)
+
+    async def _kept(self, results: Results) -> list[RunFile]:
+        """The files of the run, named at least."""
+        try:
+            return [await self._files.keep(file) for file in results.files]
+        except Unavailable as away:
+            _log.warning("files of a run cannot be kept", reason=away.detail)
+            return [RunFile(file_name=file.name, media_type=file.media_type, size=file.size) for file in results.files]
 
     async def _replace(self, run: RecordedRun, before: RecordedRun) -> RecordedRun:
         now = self._clock.now()

@@ -12,6 +12,7 @@ RUNS: Collection[RecordedRun] = Collection(
     RecordedRun,
     (
         Column("script", lambda run: str(run.script_id)),
+        Column("trigger", lambda run: run.trigger_id),
         Column("open_on", lambda run: None if run.finished else run.server),
     ),
 )

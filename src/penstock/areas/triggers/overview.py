@@ -4,11 +4,21 @@ from operator import attrgetter
 from uuid import UUID
 
 from penstock.areas.triggers.event_triggers import EventTriggerService
-from penstock.areas.triggers.model import EventTrigger, NotebookEndpoint, NotebookSchedule, ScheduleTrigger, WebTrigger
+from penstock.areas.triggers.model import (
+    EventTrigger,
+    NotebookEndpoint,
+    NotebookSchedule,
+    ScheduleTrigger,
+    TriggerTick,
+    WebTrigger,
+)
 from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
 from penstock.areas.triggers.stored import NOTEBOOK_SCHEDULES, SCHEDULE_TRIGGERS
+from penstock.areas.triggers.timetable import Timetable
 from penstock.areas.triggers.web_triggers import WebTriggerService
+from penstock.kernel.errors import NotFound
 from penstock.kernel.wire import Wire
+from penstock.resource.answer import Encoded
 from penstock.store.store import Store, decode
 
 _ALL = 2**31 - 1
@@ -34,12 +44,24 @@ class TriggerList:
     """Reads all kinds."""
 
     def __init__(
-        self, store: Store, events: EventTriggerService, web: WebTriggerService, endpoints: NotebookEndpointService
+        self,
+        store: Store,
+        timetable: Timetable,
+        events: EventTriggerService,
+        web: WebTriggerService,
+        endpoints: NotebookEndpointService,
     ) -> None:
         self._store = store
+        self._timetable = timetable
         self._events = events
         self._web = web
         self._endpoints = endpoints
+
+    async def ticks(self, id: UUID) -> Encoded[list[TriggerTick]]:
+        """What became of the due times of a schedule of either kind, newest first, at most 1,000. Raises NotFound."""
+        if await self._timetable.run(id) is None:
+            raise NotFound.of("schedule", id)
+        return await self._timetable.ticks(id)
 
     async def all(self) -> list[TriggerOverview]:
         """Newest first."""

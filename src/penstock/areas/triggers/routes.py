@@ -29,7 +29,10 @@ def plain_route(given: str | None) -> str:
 
 def route_errors(given: str | None) -> list[FieldError]:
     """What is wrong with a route: one segment of a path."""
-    return name_errors("Route", plain_route(given))
+    route = plain_route(given)
+    if "/" in route:
+        return [FieldError("Route", f"is one segment below /web/, without a slash, such as {route.replace('/', '-')}")]
+    return name_errors("Route", route)
 
 
 def new_access(access: Access) -> tuple[RouteAccess, str | None]:

@@ -5,12 +5,11 @@ from typing import Generic, TypeVar
 from uuid import UUID
 
 from penstock.areas.triggers.model import NotebookSchedule, ScheduleTrigger, TriggerTick
-from penstock.areas.triggers.stored import TICKS, ScheduleKind
+from penstock.areas.triggers.stored import ScheduleKind
 from penstock.areas.triggers.timetable import Timetable
 from penstock.connectors.cadence import Cadence
 from penstock.kernel.actor import Actor
 from penstock.resource.answer import Encoded
-from penstock.resource.page import MOST
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.store import Store, Where
 
@@ -75,7 +74,7 @@ class Schedules(Generic[S]):
     async def ticks(self, id: UUID) -> Encoded[list[TriggerTick]]:
         """What became of its due times, newest first, at most 1,000. Raises NotFound."""
         await self.get(id)
-        return Encoded.array(list(await self._store.entries(TICKS, [Where("schedule", "=", str(id))], limit=MOST)))
+        return await self._timetable.ticks(id)
 
     def _cadence(self, schedule: S) -> Cadence:
         return self._timetable.cadence(schedule.frequency, schedule.cron_expression)

@@ -7,8 +7,9 @@ from uuid import UUID
 
 import msgspec
 
+from penstock.areas.triggers.model import TriggerTick
 from penstock.areas.triggers.policy import TriggerPolicy
-from penstock.areas.triggers.stored import SCHEDULE_RUNS, ScheduleKind, ScheduleRun
+from penstock.areas.triggers.stored import SCHEDULE_RUNS, TICKS, ScheduleKind, ScheduleRun
 from penstock.bus.bus import Bus
 from penstock.bus.consumer import ConsumerSpec
 from penstock.bus.due import Due, due_consumer
@@ -17,6 +18,8 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, NotFound
 from penstock.kernel.ids import new_id
 from penstock.kernel.wire import Wire, encode
+from penstock.resource.answer import Encoded
+from penstock.resource.page import MOST
 from penstock.store.store import Store, Where, decode
 from penstock.store.write import Delete, Insert, Replace, Write
 
@@ -77,6 +80,10 @@ class Timetable:
         """The document of a schedule."""
         document = await self._store.get(SCHEDULE_RUNS, id)
         return decode(document.body, ScheduleRun) if document is not None else None
+
+    async def ticks(self, id: UUID) -> Encoded[list[TriggerTick]]:
+        """What became of the due times of a schedule, newest first, at most 1,000."""
+        return Encoded.array(list(await self._store.entries(TICKS, [Where("schedule", "=", str(id))], limit=MOST)))
 
     async def overdue(self, before: datetime) -> Sequence[ScheduleRun]:
         """Those whose due time was before this one."""

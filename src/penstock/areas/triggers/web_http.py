@@ -12,6 +12,7 @@ from penstock.resource.answer import File
 from penstock.resource.call import Call
 from penstock.resource.operation import MIB, Answer, operation
 from penstock.resource.parameter import Body, IfMatch
+from penstock.resource.run_values import RUN_HEADER
 
 _ADDRESS = "/web/{route}"
 # A page that a script makes must not act as the console, which is of the same origin.
@@ -142,7 +143,7 @@ class WebRouteOperations:
         request = WebRequest(call.method, call.query, content_type, await call.read(MIB))
         result = await self._runs.run(served, request, _preferred(call.headers.get("accept", "")))
         answer = result.answer
-        return Answer(200, answer.body, answer.media_type, (("penstock-run", str(result.run_id)), _SANDBOX))
+        return Answer(200, answer.body, answer.media_type, ((RUN_HEADER, str(result.run_id)), _SANDBOX))
 
 
 def _preferred(accept: str) -> str | None:

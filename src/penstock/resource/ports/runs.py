@@ -18,6 +18,15 @@ class RunParameter(Wire):
     value_json: str | None = None
 
 
+class RunFile(Wire):
+    """A file that a run made. Id: for `GET /interactive/engine/file`; null when the file was too large to be kept."""
+
+    id: str | None = None
+    file_name: str
+    media_type: str
+    size: int
+
+
 @dataclass(frozen=True)
 class RunTrigger:
     """What made a run happen. type: such as `event`, `schedule`, `web`; None for a call by hand."""
@@ -43,6 +52,7 @@ class RecordedRun(Entity):
     duration: Duration | None = None
     error: str | None = None
     finished: bool = False
+    files: list[RunFile] = []
     server: str
 
 

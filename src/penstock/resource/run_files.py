@@ -1,4 +1,4 @@
-"""Files that runs made, kept for an hour for those who ran them."""
+"""Files that runs made, kept for an hour."""
 
 import re
 import secrets
@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import msgspec
 
-from penstock.areas.interactive.model import RunFile
 from penstock.bus.bus import Bus
 from penstock.bus.message import Message
 from penstock.bus.reader import StreamReader
@@ -16,6 +15,7 @@ from penstock.kernel.actor import Actor, Role
 from penstock.kernel.errors import NotFound
 from penstock.resource.answer import File
 from penstock.resource.operation import MIB
+from penstock.resource.ports.runs import RunFile
 
 _STREAM = StreamSpec(
     name="engine-files",
@@ -32,7 +32,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 class _Head(msgspec.Struct):
     name: str
     media_type: str
-    owner: str
+    owner: str | None
     pieces: int
 
 
@@ -44,8 +44,11 @@ class RunFiles:
         self._reader = StreamReader(bus)
         self._made = False
 
-    async def keep(self, file: Made, owner: Actor) -> RunFile:
-        """Returns once the file can be fetched. Raises Unavailable."""
+    async def keep(self, file: Made, owner: Actor | None = None) -> RunFile:
+        """Returns once the file can be fetched: by its owner and Admins, or by all when it is of a run on record.
+
+        Raises Unavailable.
+        """
         shown = RunFile(file_name=file.name, media_type=file.media_type, size=file.size)
         if file.content is None:
             return shown
@@ -54,7 +57,7 @@ class RunFiles:
             self._made = True
         id, content = secrets.token_hex(16), file.content
         pieces = [content[start : start + _PIECE] for start in range(0, len(content), _PIECE)]
-        head = _Head(file.name, file.media_type, owner.name, len(pieces))
+        head = _Head(file.name, file.media_type, owner.name if owner else None, len(pieces))
         bodies = [msgspec.json.encode(head), *pieces]
         messages = [Message(subject=_subject(id, str(number)), body=body) for number, body in enumerate(bodies)]
         await self._bus.publish_all(messages)
@@ -63,7 +66,7 @@ class RunFiles:
     async def fetch(self, id: str, actor: Actor) -> File:
         """Raises NotFound, also for the files of others unless the caller is an Admin."""
         head = await self._head(id)
-        if head is None or (head.owner != actor.name and not actor.may(Role.ADMIN)):
+        if head is None or (head.owner not in (None, actor.name) and not actor.may(Role.ADMIN)):
             raise NotFound.of("file", id)
         found = await self._reader.newest(_STREAM.name, subject=_subject(id, "*"), count=head.pieces + 1)
         pieces = {int(message.subject.rsplit(".", 1)[1]): message.data for message in found}
