@@ -274,6 +274,8 @@ async def test_killing_the_agent_ends_its_apis_and_a_restart_runs_them_again(
         await becomes(shop, endpoint, READY)
         async with httpx.AsyncClient(base_url=other.address) as caller:
             pid = (await caller.get(f"/{name}")).json()["pid"]
+            sockets = list(other.folder.glob("agent/.api-sockets-*/*.sock"))
+            assert len(sockets) == 1
             other.process.kill()
             await other.process.wait()
             assert await until(lambda: _is(lambda: asyncio.to_thread(psutil.pid_exists, pid), False))
@@ -287,6 +289,10 @@ async def test_killing_the_agent_ends_its_apis_and_a_restart_runs_them_again(
                 return answer.status_code == 200 and answer.json()["configuration"]["token"] == "sealed"
 
             assert await until(back)
+            assert len(list(other.folder.glob("agent/.api-sockets-*"))) == 1
+            assert not sockets[0].exists()
+        await other.end()
+        assert list(other.folder.glob("agent/.api-sockets-*")) == []
 
 
 async def test_an_address_that_others_reach_needs_a_key(shop: Application, place: Path, name: str) -> None:

@@ -72,6 +72,18 @@ async def test_an_api_runs_until_it_is_stopped_and_leaves_nothing(host: ApiHost)
         os.kill(process.pid, 0)
 
 
+async def test_one_listens_in_its_owners_folder_however_deep_that_lies(place: Path, packages: ApiPackages) -> None:
+    owner = place / ("x" * 120) / ("y" * 120)
+    async with ApiHost(packages, os.environ, HostPolicy(), owner) as host:
+        process = await start(host)
+        async with Proxy(process.socket, 10, 1000) as proxy:
+            assert (await proxy.get("/health", 1000))[0] == 200
+        assert [each.name for each in owner.glob("*/*")] == [process.socket.name]
+        await process.stop()
+        assert list(owner.glob("*/*")) == []
+    assert list(owner.iterdir()) == []
+
+
 async def test_one_that_ends_says_how(host: ApiHost) -> None:
     process = await start(host)
     os.kill(process.pid, signal.SIGKILL)

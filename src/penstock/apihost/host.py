@@ -1,9 +1,6 @@
 """The machine that hosts APIs: its packages, and the folder in which their processes listen."""
 
-import hashlib
 import itertools
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +10,10 @@ from penstock.apihost.message import Hosting
 from penstock.apihost.packages import ApiPackages
 from penstock.apihost.process import ApiProcess
 from penstock.connectors.resolution import Secrets
+from penstock.kernel.run_folder import RunFolder
 from penstock.packages.environment import Package
+
+_SOCKETS = ".api-sockets-"  # no package has a name like that
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Launch:
 class ApiHost:
     """Works within `async with`. variables: of the platform; packages see next to nothing of them.
 
-    owner: the folder of whoever hosts, which only one at a time does.
+    owner: the folder of whoever hosts, in which the processes get one to listen in.
     """
 
     def __init__(self, packages: ApiPackages, variables: Mapping[str, str], policy: HostPolicy, owner: Path) -> None:
@@ -62,39 +62,28 @@ class ApiHost:
         self._variables = variables
         self._numbers = itertools.count(1)
         self._owner = owner
-        self._folder = Path()
+        self._folder: RunFolder | None = None
 
     async def __aenter__(self) -> Self:
-        self._folder = _sockets_of(self._owner)
+        self._folder = RunFolder(self._owner, _SOCKETS)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.close()
 
     async def start(self, name: str, route: str, launch: Launch) -> ApiProcess:
         """Installs the package where it is not, and starts the API. Raises InstallFailed, ApiFailed."""
+        assert self._folder is not None
         environment = await (launch.packages or self._packages).ensure(launch.package, launch.digest)
+        socket = f"{next(self._numbers)}.sock"
         hosting = Hosting(
             package=launch.package.name,
             api=launch.api,
             version=launch.version,
             configuration=dict(launch.configuration),
-            socket=str(self._folder / f"{next(self._numbers)}.sock"),
+            socket=str(self._folder.path / socket),
             root_path=route.rstrip("/"),
         )
-        return await ApiProcess.start(name, environment, hosting, self._variables, launch.secrets.hidden)
-
-
-def _sockets_of(owner: Path) -> Path:
-    """A new folder for sockets, in place of one that an earlier run has left.
-
-    Not below the owner's own: the path of a socket has at most 107 bytes.
-    """
-    name = hashlib.sha256(str(owner.absolute()).encode()).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"penstock-api-{name}"
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:  # another user's
-        return Path(tempfile.mkdtemp(prefix="penstock-api-"))
-    return folder
+        reached = self._folder.reach(socket)
+        return await ApiProcess.start(name, environment, hosting, reached, self._variables, launch.secrets.hidden)

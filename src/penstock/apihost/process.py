@@ -21,6 +21,7 @@ Hide = Callable[[str], str]
 _RUNNER = "penstock.apihost.runner"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 4.0
+_LAST_WORDS_SECONDS = 1.0
 _LONGEST_LINE = 1000
 _LONGEST_PENDING = 256 * 1024  # bytes without an end of line
 _LONGEST_ANSWER = 16 * 1024 * 1024
@@ -39,14 +40,22 @@ class ApiProcess:
 
     @classmethod
     async def start(
-        cls, name: str, environment: Environment, hosting: Hosting, variables: Mapping[str, str], hide: Hide
+        cls,
+        name: str,
+        environment: Environment,
+        hosting: Hosting,
+        socket: Path,
+        variables: Mapping[str, str],
+        hide: Hide,
     ) -> Self:
-        """Returns once the application answers. variables: of the platform; what packages may see is passed on.
+        """Returns once the application answers. socket: the path by which this process reaches hosting.socket.
+
+        variables: of the platform; what packages may see is passed on.
 
         Raises ApiFailed. Cancelled, it leaves nothing behind.
         """
         process = await _spawn(environment, ["host"], variables)
-        api = cls(name, process, Path(hosting.socket), hide)
+        api = cls(name, process, socket, hide)
         try:
             api.started = await api._begin(hosting)
         except BaseException:
@@ -77,7 +86,8 @@ class ApiProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             await asyncio.shield(self._process.wait())
             self.socket.unlink(missing_ok=True)
-            self._output.cancel()
+            await asyncio.wait({self._output}, timeout=_LAST_WORDS_SECONDS)
+            self._output.cancel()  # somebody whom the process started, and who got away, may still hold the pipe
             await asyncio.wait({self._output})
 
     async def _begin(self, hosting: Hosting) -> Started:

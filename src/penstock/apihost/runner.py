@@ -96,7 +96,7 @@ async def _host(hosting: Hosting, platform: BinaryIO, answers: BinaryIO) -> None
     server = _Server(
         uvicorn.Config(
             application,
-            uds=hosting.socket,
+            uds=_short(hosting.socket),
             root_path=hosting.root_path,
             log_config=None,
             access_log=False,
@@ -115,6 +115,12 @@ async def _host(hosting: Hosting, platform: BinaryIO, answers: BinaryIO) -> None
     if server.started:
         _write(answers, Started(openapi_path=definition.openapi_path, health_path=definition.health_path))
     await serving
+
+
+def _short(socket: str) -> str:
+    """The path of a socket as this process may also call it: it may have 107 bytes, and the folder may lie deep."""
+    folder, _, name = socket.rpartition("/")
+    return f"/proc/self/fd/{os.open(folder, os.O_PATH | os.O_DIRECTORY)}/{name}"
 
 
 def _definition(hosting: Hosting) -> Any:

