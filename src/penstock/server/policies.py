@@ -11,6 +11,7 @@ from penstock.agent.settings import machine_timezone
 from penstock.apihost.packages import ApiPackages
 from penstock.areas.agents.policy import AgentPolicy
 from penstock.areas.apim.policy import LocalGatewayPolicy
+from penstock.areas.apim.table.policy import TablePolicy
 from penstock.areas.entitystore.policy import EntityStorePolicy
 from penstock.areas.eventing.delivery.policy import DeliveryPolicy
 from penstock.areas.eventsources.policy import EventSourcePolicy
@@ -62,6 +63,7 @@ def policies(settings: ServerSettings, servers: Sequence[str]) -> list[Any]:
             file=Path(settings.local_gateway_file) if settings.local_gateway_file else None, servers=tuple(servers)
         ),
         SchedulePolicy(zone=ZoneInfo(machine_timezone(os.environ))),
+        TablePolicy(server_address=settings.address),
         TriggerPolicy(
             zone=ZoneInfo(machine_timezone(os.environ)), wait=timedelta(seconds=settings.web_trigger_seconds)
         ),

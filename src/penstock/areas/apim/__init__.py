@@ -12,6 +12,9 @@ from penstock.areas.apim.register import Registers
 from penstock.areas.apim.stored import API_SUBSCRIPTIONS, API_VERSIONS, APIS
 from penstock.areas.apim.subscription_http import SubscriptionOperations
 from penstock.areas.apim.subscriptions import SubscriptionService
+from penstock.areas.apim.table.current import CurrentTable
+from penstock.areas.apim.table.quotas import Quotas
+from penstock.areas.apim.table.source import Surroundings, TableSource
 from penstock.areas.apim.upstreams import Upstreams
 from penstock.areas.apim.usage.counts import UsageCounts
 from penstock.areas.apim.usage.http import UsageOperations
@@ -23,6 +26,7 @@ from penstock.areas.apim.usage.taking import UsageTaking
 from penstock.areas.apim.usage.worker import UsageReading
 from penstock.areas.apim.version_http import VersionOperations
 from penstock.areas.apim.versions import VersionService
+from penstock.areas.apim.worker import GatewayTables, KeySealRenewal
 from penstock.resource.area import Area
 from penstock.resource.ports.api_usage import ApiUsage
 
@@ -32,14 +36,18 @@ AREA = Area(
     journals=(API_USAGE,),
     services=(
         ApiService,
+        CurrentTable,
         GatewayStandings,
         GatewayStreams,
         KeyChanges,
         KeyPrints,
         KeyService,
+        Quotas,
         Registers,
         SealedKeys,
         SubscriptionService,
+        Surroundings,
+        TableSource,
         Upstreams,
         UsageCounts,
         UsageOverview,
@@ -47,6 +55,6 @@ AREA = Area(
         VersionService,
     ),
     handlers=(ApiOperations, KeyOperations, SubscriptionOperations, UsageOperations, VersionOperations),
-    workers=(LocalGateway, UsageReading),
+    workers=(GatewayTables, KeySealRenewal, LocalGateway, UsageReading),
     provides=((ApiUsage, UsageCounts),),
 )

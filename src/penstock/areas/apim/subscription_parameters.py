@@ -19,6 +19,7 @@ Calls = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
 _USER_NAME = re.compile(r"[!-9;-~]{1,128}", re.ASCII)
 _TEXT = re.compile(r"[!-~]{1,500}", re.ASCII)
 _SECOND = timedelta(seconds=1)
+_HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -33,7 +34,8 @@ class RateLimit(Wire):
 class Quota(Wire):
     """At most so many calls in the period over all gateways.
 
-    Period: `day`, `week` (from Monday) or `month`, in UTC, or a duration from a minute to a year, counted from 1970.
+    Period: `day`, `week` (from Monday) or `month`, in UTC, or a duration of whole hours up to a year,
+    counted from 1970.
     """
 
     calls: Calls
@@ -80,7 +82,7 @@ def subscription_errors(parameters: SubscriptionParameters) -> Sequence[FieldErr
     if rate is not None and not (_SECOND <= rate.period <= _DAY and rate.period.microseconds == 0):
         errors.append(FieldError("Parameters.RateLimit.Period", "must be whole seconds, from one to a day"))
     if quota is not None and window(quota.period, _EPOCH) is None:
-        message = "must be day, week, month, or a duration from a minute to a year"
+        message = "must be day, week, month, or a duration of whole hours up to a year"
         errors.append(FieldError("Parameters.Quota.Period", message))
     match parameters:
         case BasicParameters():
@@ -138,7 +140,7 @@ def window(period: str, now: datetime) -> tuple[datetime, datetime] | None:
         length = Duration.parse(period)
     except ValueError:
         return None
-    if not timedelta(minutes=1) <= length <= timedelta(days=366):
+    if not _HOUR <= length <= 366 * _DAY or length % _HOUR:
         return None
     begin = _EPOCH + (now - _EPOCH) // length * length
     return begin, begin + length

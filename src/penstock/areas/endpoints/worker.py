@@ -1,15 +1,19 @@
 """Work beside requests: endpoints given to agents, their reports taken in."""
 
 import asyncio
+from collections.abc import Sequence
+from uuid import UUID
 
 from penstock.areas.endpoints.assignments import EndpointAssignments, EndpointCoverage
 from penstock.areas.endpoints.service import EndpointService
 from penstock.areas.endpoints.states import EndpointStates
+from penstock.areas.endpoints.stored import ENDPOINT_STATES
 from penstock.bus.bus import Bus
 from penstock.protocol import subjects
 from penstock.protocol.assignment import AssignmentReport
 from penstock.resource.area import Worker
 from penstock.resource.assignment_worker import AssignmentLinks, AssignmentWorker
+from penstock.resource.changes import Changes
 from penstock.resource.matching import Matching
 from penstock.resource.reports import AgentReports
 
@@ -34,14 +38,19 @@ class EndpointAgents(AssignmentWorker):
 
 
 class EndpointReportTaker(Worker):
-    """Takes in what agents report."""
+    """Takes in what agents report, and tells that endpoints may stand otherwise."""
 
-    def __init__(self, reports: AgentReports, states: EndpointStates) -> None:
+    def __init__(self, reports: AgentReports, states: EndpointStates, changes: Changes) -> None:
         self._reports = reports
         self._states = states
+        self._changes = changes
 
     async def run(self) -> None:
-        await self._reports.consume(subjects.ENDPOINTS, AssignmentReport, self._states.take_reports)
+        await self._reports.consume(subjects.ENDPOINTS, AssignmentReport, self._take)
+
+    async def _take(self, reports: Sequence[tuple[UUID, AssignmentReport]]) -> None:
+        await self._states.take_reports(reports)
+        await self._changes.tell(ENDPOINT_STATES.name)
 
 
 class EndpointSealRenewal(Worker):
