@@ -28,4 +28,4 @@ class UsageOperations:
     @operation("GET", "/apim/gateways", Role.READER, beyond=True)
     async def list_gateways(self) -> list[GatewayDto]:
         """List the gateways that were heard of in the last seven days, by name."""
-        return await self._gateways.all(None)
+        return await self._gateways.all()

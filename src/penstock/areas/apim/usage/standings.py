@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
+from penstock.areas.apim.table.current import CurrentTable
 from penstock.areas.apim.usage.model import GatewayDto
 from penstock.areas.apim.usage.streams import STANDING_STREAM
 from penstock.bus.bus import Bus
@@ -21,17 +22,18 @@ _SILENCE = timedelta(seconds=30)
 class GatewayStandings:
     """Gateways say how they stand every ten seconds, and when it changes."""
 
-    def __init__(self, bus: Bus, clock: Clock) -> None:
+    def __init__(self, bus: Bus, clock: Clock, table: CurrentTable) -> None:
         self._reader = StreamReader(bus)
         self._clock = clock
+        self._table = table
 
-    async def all(self, stamp: str | None) -> list[GatewayDto]:
-        """The gateways of the last seven days, by name. stamp: of the table that they should serve."""
+    async def all(self) -> list[GatewayDto]:
+        """The gateways of the last seven days, by name."""
         messages = await self._reader.newest(STANDING_STREAM, count=MOST)
-        found = [self._shown(message, stamp) for message in messages]
+        found = [self._shown(message) for message in messages]
         return sorted(found, key=lambda gateway: gateway.name)
 
-    def _shown(self, message: StoredMessage, stamp: str | None) -> GatewayDto:
+    def _shown(self, message: StoredMessage) -> GatewayDto:
         standing = _read(message)
         return GatewayDto(
             name=gateway_of(message.subject),
@@ -39,7 +41,7 @@ class GatewayStandings:
             online=self._clock.now() - message.time < _SILENCE,
             last_seen=message.time,
             stamp=standing.stamp,
-            up_to_date=standing.stamp is not None and standing.stamp == stamp,
+            up_to_date=standing.stamp is not None and standing.stamp == self._table.stamp,
             applied_at=standing.applied_at,
             problem=standing.problem,
         )
