@@ -1,11 +1,20 @@
-"""Triggers of actions on several replicas: each event and due time runs its action once, whoever dies."""
+"""Triggers of actions on several replicas: each event and due time runs its action once, whoever dies or is slow."""
 
+from pathlib import Path
 from typing import Any
 
-from tests.application import Application
+from tests.application import Application, running_application
 from tests.areas.cluster import Cluster, cluster
 from tests.areas.events import event, new_name, publish
-from tests.areas.scripts import NOTHING_NEEDED, Entity, constants, make_action, runs_of
+from tests.areas.scripts import (
+    NEVER_ENDING,
+    NOTHING_NEEDED,
+    Entity,
+    constants,
+    finished_runs,
+    make_action,
+    runs_of,
+)
 from tests.areas.waiting import until
 
 __all__ = ["cluster"]
@@ -29,6 +38,21 @@ async def test_what_a_killed_server_was_running_is_run_by_another_and_on_record_
             await process.wait()
             runs = await until(lambda: _succeeded(second, action, 3), seconds=60)
             assert {run["ReceivedParameters"][0]["ValueJson"] for run in runs} == {f'"{each["id"]}"' for each in events}
+
+
+async def test_a_trigger_whose_runs_never_end_leaves_places_to_others(tmp_path: Path) -> None:
+    async with running_application(tmp_path) as application:
+        slow, quick = await make_action(application, NEVER_ENDING), await make_action(application, NOTHING_NEEDED)
+        types = new_name(), new_name()
+        for action, type in zip((slow, quick), types, strict=True):
+            body = {"ActionId": action["Id"], "EventType": type}
+            assert (await application.operator.post("/automation/triggers/event", json=body)).status_code == 200
+        await publish(application, *(event(types[0]) for _ in range(150)))
+        await until(lambda: _running(application, slow, 32), seconds=40)
+        await publish(application, event(types[1]), event(types[1]))
+        runs = await finished_runs(application, quick, 2)
+        assert [run["StatusCode"] for run in runs] == [200, 200]
+        assert not any(run["Finished"] for run in await runs_of(application, slow))
 
 
 async def test_each_due_time_is_taken_once_and_the_rest_go_on_when_a_server_is_killed(cluster: Cluster) -> None:

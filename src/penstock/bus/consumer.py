@@ -38,6 +38,14 @@ class Unprocessable(Exception):
     """Raised by a handler for a message that no later try can handle: it is not delivered again."""
 
 
+class Later(Exception):
+    """Raised by a handler for a message whose time has not come: it is delivered again after some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"in {seconds:g} s")
+        self.seconds = seconds
+
+
 class ConsumerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A durable consumer of a stream.
 
@@ -171,6 +179,8 @@ class Consumer:
             self.failed += len(messages)
             _log.error("message discarded", consumer=self._spec.path, reason=str(error))
             return [_DISCARD] * len(messages)
+        except Later as later:
+            return [_in(later.seconds)] * len(messages)
         except asyncio.CancelledError as error:
             if is_cancelled():
                 raise
@@ -206,5 +216,8 @@ class Consumer:
 
 
 def _try_again(tries: int) -> bytes:
-    delay = min(_FIRST_DELAY * 2 ** min(tries - 1, 10), _LONGEST_DELAY) * random.uniform(0.8, 1.2)  # noqa: S311
-    return GIVE_BACK + b" " + msgspec.json.encode({"delay": int(delay * _NANOSECONDS)})
+    return _in(min(_FIRST_DELAY * 2 ** min(tries - 1, 10), _LONGEST_DELAY) * random.uniform(0.8, 1.2))  # noqa: S311
+
+
+def _in(seconds: float) -> bytes:
+    return GIVE_BACK + b" " + msgspec.json.encode({"delay": int(seconds * _NANOSECONDS)})

@@ -27,6 +27,7 @@ from penstock.engine.notebooks import Notebooks
 from penstock.engine.output import ERROR, TEXT, Output, error
 from penstock.engine.pool import KernelPool
 from penstock.engine.starter import KernelStarter
+from penstock.engine.turns import Turns
 from penstock.engine.usage import ProcessTable
 from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unavailable
 
@@ -47,11 +48,14 @@ class Engine:
         self.languages = Languages(isolation.python)
         self.pool = KernelPool(starter, self._settings.pool)
         self.notebooks = Notebooks(self._kernel_set, self._settings.notebooks, self._settings.idle_minutes * 60)
-        self._turns = asyncio.Semaphore(self._settings.runs)
+        self._turns = Turns(self._settings.runs)
         self._table = ProcessTable()
         self.running = 0
-        self.waiting = 0
         self.served = 0
+
+    @property
+    def waiting(self) -> int:
+        return self._turns.waiting
 
     @property
     def busy(self) -> bool:
@@ -63,20 +67,15 @@ class Engine:
 
         When cancelled the code is interrupted. Raises TooManyRequests, and nothing else: what goes wrong is the end.
         """
-        if self._turns.locked() and self.waiting >= self._settings.waiting:
+        if self._turns.are_taken and self.waiting >= self._settings.waiting:
             raise TooManyRequests(f"{self.waiting} runs are waiting", 5)
-        self.waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self.waiting -= 1
-        self.running += 1
-        self.served += 1
-        try:
-            await self._run(request, send)
-        finally:
-            self.running -= 1
-            self._turns.release()
+        async with self._turns.turn(request.party):
+            self.running += 1
+            self.served += 1
+            try:
+                await self._run(request, send)
+            finally:
+                self.running -= 1
 
     async def complete(self, request: CompleteRequest) -> list[Completion]:
         """In the notebook's own kernel. Raises KernelLost, Unavailable, TooManyRequests."""

@@ -23,7 +23,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     id: of the run, unguessable. document: its text; file_name tells its format, kernel the language of what has no
     mark. parameters: values by name. notebook: whose kernels are used and kept; None for kernels of its own.
-    fresh: the notebook's kernels are started anew. seconds: a shorter time limit than the worker's.
+    fresh: the notebook's kernels are started anew. seconds: a shorter time limit than the worker's. party: whose runs
+    count together, so that others get their turn; None for nobody's.
     """
 
     id: str
@@ -34,6 +35,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     notebook: str | None = None
     fresh: bool = False
     seconds: float | None = None
+    party: str | None = None
 
 
 class CompleteRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -180,7 +180,8 @@ class RunService:
         if before is None or before.status_code != CUT_OFF:
             return KnownRun(wanted.key, self.recorded)
         try:
-            return self._taken(await self._replace(wanted, before), script)
+            again = msgspec.structs.replace(wanted, attempts=before.attempts + 1)
+            return self._taken(await self._replace(again, before), script)
         except Stale:  # somebody else was quicker
             return KnownRun(wanted.key, self.recorded)
 
@@ -192,7 +193,11 @@ class RunService:
     async def _run(self, accepted: Accepted) -> PenstockError | None:
         script = accepted.script
         request = RunRequest(
-            id=new_run_id(), document=script.content, file_name=script.file_name, parameters=script.values
+            id=new_run_id(),
+            document=script.content,
+            file_name=script.file_name,
+            parameters=script.values,
+            party=str(script.id),
         )
         try:
             async with aclosing(self._engine.run(request)) as frames:

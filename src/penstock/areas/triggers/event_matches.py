@@ -22,6 +22,7 @@ _log = structlog.get_logger(__name__)
 STREAM = "triggered"
 _SUBJECT = "triggered.event"
 _TAKEOVER_SECONDS = 5.0
+_MOST_PENDING = 10_000  # those that wait for their trigger's turn among them
 
 
 class Triggered(Wire):
@@ -98,4 +99,4 @@ class EventMatches:
 
 def triggered_consumer() -> ConsumerSpec:
     """The consumer that replicas share to run what was triggered."""
-    return ConsumerSpec(stream=STREAM, name="event-triggers", ack_seconds=_TAKEOVER_SECONDS)
+    return ConsumerSpec(stream=STREAM, name="event-triggers", ack_seconds=_TAKEOVER_SECONDS, max_pending=_MOST_PENDING)

@@ -5,7 +5,9 @@ follows from event and trigger: one that ended is not repeated, and one that was
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +19,7 @@ from penstock.areas.triggers.event_triggers import TYPE, EventTriggerService, js
 from penstock.areas.triggers.model import EventTriggerParameter
 from penstock.areas.triggers.stored import StoredEventTrigger
 from penstock.bus.bus import Bus
-from penstock.bus.consumer import Unprocessable
+from penstock.bus.consumer import Later, Unprocessable
 from penstock.bus.message import Delivered, StoredMessage
 from penstock.bus.reader import StreamReader
 from penstock.kernel.actor import SYSTEM
@@ -33,6 +35,9 @@ _log = structlog.get_logger(__name__)
 _TRIES = 5
 _PAUSE = 1.0
 _CUT_OFF = 503
+_PLACES = 64
+_LATEST = 10.0
+AT_ONCE = _PLACES + 16  # some to look at what has to wait
 
 
 class EventRuns:
@@ -43,24 +48,40 @@ class EventRuns:
         self._triggers = triggers
         self._actions = actions
         self._runs = runs
+        self._running: Counter[UUID] = Counter()
 
     async def see_to(self, message: Delivered) -> None:
-        """Returns when the run has ended, or there is nothing to run."""
+        """Returns when the run has ended, or there is nothing to run. Raises Later, see `_place`."""
         try:
             triggered = msgspec.json.decode(message.data, type=Triggered)
         except (msgspec.ValidationError, msgspec.DecodeError) as error:
             raise Unprocessable(str(error)) from None
-        tried = message.tries
+        with self._place(triggered.trigger, message.tries):
+            await self._until_done(triggered)
+
+    @contextmanager
+    def _place(self, trigger: UUID, tries: int) -> Iterator[None]:
+        """A place to run. Raises Later for a trigger that has as many as are free, so that others find one."""
+        if self._running[trigger] >= _PLACES - self._running.total():
+            raise Later(min(tries, _LATEST))
+        self._running[trigger] += 1
+        try:
+            yield
+        finally:
+            self._running[trigger] -= 1
+            if not self._running[trigger]:
+                del self._running[trigger]
+
+    async def _until_done(self, triggered: Triggered) -> None:
         while True:
             try:
-                if await self._done(triggered, tried):
+                if await self._done(triggered):
                     return
-                tried += 1
             except (TooManyRequests, Unavailable) as error:
                 _log.warning("run of a trigger has to wait", trigger=str(triggered.trigger), reason=error.detail)
             await asyncio.sleep(_PAUSE)
 
-    async def _done(self, triggered: Triggered, tried: int) -> bool:
+    async def _done(self, triggered: Triggered) -> bool:
         """Whether nothing is left to do, after one try. Raises TooManyRequests, Unavailable."""
         try:
             trigger = await self._triggers.get(triggered.trigger)
@@ -71,7 +92,8 @@ class EventRuns:
             _log.info("event triggers nothing any more", trigger=str(trigger.key), sequence=triggered.sequence)
             return True
         id = derived_id(event.time, "event trigger", trigger.key, event.sequence)
-        if tried > _TRIES and await self._runs.recorded(id) is not None:
+        before = await self._runs.recorded(id)
+        if before is not None and before.status_code == _CUT_OFF and before.attempts >= _TRIES:
             _log.error("run of a trigger is given up", trigger=str(trigger.key), run=str(id))
             return True
         return await self._run(trigger, event, id)

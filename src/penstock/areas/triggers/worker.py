@@ -3,7 +3,7 @@
 import asyncio
 
 from penstock.areas.triggers.event_matches import EventMatches, triggered_consumer
-from penstock.areas.triggers.event_runs import EventRuns
+from penstock.areas.triggers.event_runs import AT_ONCE, EventRuns
 from penstock.areas.triggers.policy import TriggerPolicy
 from penstock.areas.triggers.schedule_runs import ScheduleRuns
 from penstock.areas.triggers.timetable import Timetable, due_schedules
@@ -16,7 +16,6 @@ from penstock.protocol.event_streams import EVENTS
 from penstock.resource.area import Worker
 
 _PACE = 0.05
-_EVENT_RUNS = 64
 _SCHEDULES = 32
 
 
@@ -43,7 +42,7 @@ class EventTriggerRunner(Worker):
     async def run(self) -> None:
         await self._matches.ensure()
         consumer = Consumer(self._bus, triggered_consumer())
-        await consumer.run(self._runs.see_to, concurrency=_EVENT_RUNS, ahead=_EVENT_RUNS)
+        await consumer.run(self._runs.see_to, concurrency=AT_ONCE, ahead=AT_ONCE)
 
 
 class ScheduleRunner(Worker):

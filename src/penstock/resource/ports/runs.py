@@ -40,6 +40,7 @@ class RecordedRun(Entity):
 
     received: the values given; parameters: those used. status_code: 200, 400 when it was refused, 422 when the code
     failed, 503 when it could not be run or was cut off; None while it is not finished. server: the replica that has it.
+    attempts: how often it was begun.
     """
 
     script_id: UUID
@@ -54,6 +55,7 @@ class RecordedRun(Entity):
     finished: bool = False
     files: list[RunFile] = []
     server: str
+    attempts: int = 1
 
 
 @dataclass(frozen=True)
