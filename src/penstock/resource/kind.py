@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 import msgspec
 
 from penstock.kernel.actor import Actor
-from penstock.kernel.errors import Invalid
+from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.wire import WireMeta, document_name
 from penstock.store.write import Write
 
@@ -59,6 +59,7 @@ class Plan:
     before, after: the object as configuration shows it, without secrets, for differences.
     writes: committed together with those of all other documents.
     needs: what the writes take for granted; nothing is applied unless the same text makes it.
+    makes: what others may need the object by, besides its name, such as its route.
     prepare: run before the commit; must be idempotent and harmless when the commit then fails.
     finish: run after the commit; must be repeated by the area on start, should the process die in between.
     """
@@ -68,6 +69,7 @@ class Plan:
     after: Any = None
     writes: Sequence[Write] = ()
     needs: Sequence[Need] = ()
+    makes: Sequence[str] = ()
     prepare: Sequence[Step] = ()
     finish: Sequence[Step] = ()
 
@@ -122,3 +124,11 @@ class ConfigurationKind(ABC, Generic[S]):
     @abstractmethod
     async def plan_removal(self, metadata: Metadata, actor: Actor) -> Plan:
         """What removing the object would do; `keep` when there is none."""
+
+    async def conflicts(self, own: Sequence[Plan], text: Sequence[Plan]) -> Sequence[Sequence[FieldError]]:
+        """What is wrong with documents of this kind once all of their text are taken together.
+
+        own: plans of this kind; text: all plans. The answer has errors for each of `own`, fields named as for `plan`.
+        Raises InUse for an object that cannot be removed.
+        """
+        return [()] * len(own)

@@ -7,6 +7,9 @@ from penstock.areas.apim.keys.http import KeyOperations
 from penstock.areas.apim.keys.key import KeyPrints
 from penstock.areas.apim.keys.sealed_keys import SealedKeys
 from penstock.areas.apim.keys.service import KeyService
+from penstock.areas.apim.kinds.api import ApiKind
+from penstock.areas.apim.kinds.api_subscription import ApiSubscriptionKind
+from penstock.areas.apim.kinds.api_version import ApiVersionKind
 from penstock.areas.apim.local_gateway import LocalGateway
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.stored import API_SUBSCRIPTIONS, API_VERSIONS, APIS
@@ -56,5 +59,6 @@ AREA = Area(
     ),
     handlers=(ApiOperations, KeyOperations, SubscriptionOperations, UsageOperations, VersionOperations),
     workers=(GatewayTables, KeySealRenewal, LocalGateway, UsageReading),
+    kinds=(ApiKind, ApiSubscriptionKind, ApiVersionKind),
     provides=((ApiUsage, UsageCounts),),
 )

@@ -46,9 +46,12 @@ class Register:
                 entities[write.id] = write.body
         return replace(self, **changed) if changed else self
 
-    def check(self, writes: Sequence[Write]) -> None:
-        """Checks what the writes change. Raises as the checks below."""
-        after = self.after(writes)
+    def check(self, writes: Sequence[Write], after: "Register | None" = None) -> None:
+        """Checks what the writes change. after: the register that has these and others that come with them.
+
+        Raises as the checks below.
+        """
+        after = after or self.after(writes)
         for write in writes:
             match write:
                 case Insert(body=body) | Replace(body=body):

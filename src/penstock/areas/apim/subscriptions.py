@@ -8,6 +8,7 @@ import msgspec
 from penstock.areas.apim.header_checks import header_errors
 from penstock.areas.apim.keys.change import KeyChanges
 from penstock.areas.apim.model import ApiSubscription, ApiSubscriptionDto
+from penstock.areas.apim.parameter_errors import errors_in
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.shown import shown_subscription, subscription_dto
 from penstock.areas.apim.stored import API_SUBSCRIPTIONS, StoredSubscription
@@ -18,7 +19,7 @@ from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.ids import new_id
 from penstock.kernel.names import name_errors, name_key
-from penstock.kernel.validation import from_builtins
+from penstock.kernel.validation import read_leniently
 from penstock.protocol.gateway import Access
 from penstock.resource.changes import Changes
 from penstock.resource.resource import Resource, last_wins
@@ -155,9 +156,5 @@ def _access(wanted: ApiSubscription) -> tuple[Access, dict[str, Any], Sequence[F
     type = wanted.type or Access.API_KEY
     if type not in _TYPES:
         return Access.OIDC, given, [FieldError("Type", f"must be one of {', '.join(_TYPES)}")]
-    try:
-        parameters = from_builtins(given, PARAMETERS[Access(type)])
-    except Invalid as error:
-        found = [msgspec.structs.replace(each, field=f"Parameters.{each.field}") for each in error.errors]
-        return Access(type), given, found
-    return Access(type), given, subscription_errors(parameters)
+    parameters, problems = read_leniently(given, PARAMETERS[Access(type)])
+    return Access(type), given, errors_in("Parameters", parameters, problems, subscription_errors)

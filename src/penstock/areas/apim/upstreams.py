@@ -33,7 +33,7 @@ class Upstreams:
             case AddressParameters(url=url) if not names_in(url):
                 await self._guard.check({"Parameters.Url": urlsplit(url).hostname or ""})
             case EndpointParameters(endpoint=route) if not await self._endpoints.has(route):
-                return [Need(ENDPOINT_KIND, route, "spec.parameters.Endpoint")]
+                return [Need(ENDPOINT_KIND, route, "spec.parameters.endpoint")]
             case TriggerParameters(trigger=name) if await self._routes.route_of(name) is None:
                 message = f"there is no web trigger or notebook endpoint '{name}'"
                 raise Invalid([FieldError("Parameters.Trigger", message)])

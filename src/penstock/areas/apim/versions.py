@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from penstock.areas.apim.model import ApiAuthentication, ApiVersion, ConnectionSettings
+from penstock.areas.apim.parameter_errors import errors_in
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.shown import shown_version
 from penstock.areas.apim.stored import API_VERSIONS, StoredVersion, listed
@@ -18,7 +19,7 @@ from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import FieldError, Invalid, NotFound
 from penstock.kernel.names import name_errors, name_key
-from penstock.kernel.validation import from_builtins
+from penstock.kernel.validation import read_leniently
 from penstock.protocol.gateway import Access
 from penstock.resource.changes import Changes
 from penstock.resource.kind import Need
@@ -70,8 +71,8 @@ class VersionService:
         return shown_version(found), found.e_tag
 
     async def find(self, name: str) -> StoredVersion | None:
-        """By the name of its configuration document."""
-        return await self._versions.find("name", name)
+        """By the name of its configuration document, which may always be `api/version`."""
+        return await self._versions.find("name", name) or await self._versions.find("listed", name)
 
     async def find_listed(self, api_name: str, version: str) -> StoredVersion | None:
         return await self._versions.find("listed", listed(api_name, version))
@@ -197,11 +198,8 @@ def _upstream(wanted: ApiVersion) -> tuple[UpstreamType, dict[str, Any], Sequenc
     except ValueError:
         problem = FieldError("Type", f"must be one of {', '.join(UpstreamType)}")
         return UpstreamType.ADDRESS, given, [problem]
-    try:
-        parameters = from_builtins(given, UPSTREAMS[type])
-    except Invalid as error:
-        return type, given, [msgspec.structs.replace(e, field=f"Parameters.{e.field}") for e in error.errors]
-    return type, given, upstream_errors(parameters)
+    parameters, problems = read_leniently(given, UPSTREAMS[type])
+    return type, given, errors_in("Parameters", parameters, problems, upstream_errors)
 
 
 def accesses(authentication: ApiAuthentication | None) -> list[Access]:

@@ -83,6 +83,8 @@ class ConfigurationService:
         documents = await asyncio.to_thread(read_documents, text, self._kinds, errors)
         plans = [await _plan(document, actor, errors) for document in documents if len(errors) < MOST_ERRORS]
         errors += _unmet(documents, plans)
+        if not errors:
+            errors = await _conflicts(documents, [plan for plan in plans if plan is not None])
         if errors:
             raise _refusal(errors)
         return documents, [plan for plan in plans if plan is not None]
@@ -103,6 +105,8 @@ async def _plan(document: Document, actor: Actor, errors: list[FieldError]) -> P
 
 def _unmet(documents: Sequence[Document], plans: Sequence[Plan | None]) -> list[FieldError]:
     made = {document.key for document in documents if not document.removal}
+    for document, plan in zip(documents, plans, strict=False):
+        made.update((document.kind.kind, name_key(name)) for name in (plan.makes if plan is not None else ()))
     return [
         error
         for document, plan in zip(documents, plans, strict=False)
@@ -110,6 +114,15 @@ def _unmet(documents: Sequence[Document], plans: Sequence[Plan | None]) -> list[
         if (need.kind, name_key(need.name)) not in made
         for error in document.located([FieldError(need.field, f"there is no {need.kind} '{need.name}'")])
     ]
+
+
+async def _conflicts(documents: Sequence[Document], plans: Sequence[Plan]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for kind in dict.fromkeys(document.kind for document in documents):
+        own = [(document, plan) for document, plan in zip(documents, plans, strict=True) if document.kind is kind]
+        found = await kind.conflicts([plan for _, plan in own], plans)
+        errors += [e for (document, _), each in zip(own, found, strict=True) for e in document.located(each)]
+    return errors
 
 
 async def _prepare(plans: Sequence[Plan]) -> None:
