@@ -23,11 +23,11 @@ KEY = "a key for one run of the bench"
 
 async def run() -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
-        wheels = Path(folder) / "wheels"
+        wheels, environments = Path(folder) / "wheels", Path(folder) / "environments"
         made_wheel(wheels)
         async with (
             program("-m", "bench.hosted_app", path="/") as bare,
-            program("-m", "bench.endpoint_front", after=(str(wheels),), path="/bench") as agent,
+            program("-m", "bench.endpoint_front", after=(str(wheels), str(environments)), path="/bench") as agent,
             stand_alone(wheels, Path(folder) / "apihost") as (alone, initialize),
         ):
             base = request_bytes("GET", "/", {})

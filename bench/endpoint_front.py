@@ -1,8 +1,10 @@
-"""An endpoint on an agent's HTTP server, without the agent around it: `python -m bench.endpoint_front PORT WHEELS`."""
+"""An endpoint on an agent's HTTP server, without the agent around it.
+
+`python -m bench.endpoint_front PORT WHEELS FOLDER`
+"""
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import structlog
@@ -25,23 +27,22 @@ from penstock.server.apihost.hosted import Memory
 PACKAGE = Package("penstock-bench-api", "1.0")
 
 
-async def serve(port: int, wheels: str) -> None:
+async def serve(port: int, wheels: str, folder: Path) -> None:
     """Until killed."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    with tempfile.TemporaryDirectory() as folder:
-        packages = ApiPackages(Path(folder), PackageIndex("none", wheels, os.environ), os.environ)
-        host = ApiHost(packages, os.environ, HostPolicy(), Path(folder))
-        clock = SystemClock()
-        async with host, HttpServer("127.0.0.1", port, 1 << 20, EndpointFront) as server:
-            life = EndpointLife("bench", "/bench", Memory(new_standing(clock.now())), host, clock)
-            served = ServedEndpoint(server, Entrance("127.0.0.1", "", ""), life)
+    packages = ApiPackages(folder, PackageIndex("none", wheels, os.environ), os.environ)
+    host = ApiHost(packages, os.environ, HostPolicy(), folder)
+    clock = SystemClock()
+    async with host, HttpServer("127.0.0.1", port, 1 << 20, EndpointFront) as server:
+        life = EndpointLife("bench", "/bench", Memory(new_standing(clock.now())), host, clock)
+        served = ServedEndpoint(server, Entrance("127.0.0.1", "", ""), life)
 
-            async def prepare() -> Launch:
-                await served.open()
-                return Launch(PACKAGE, None, "bench", "1.0", {}, Secrets())
+        async def prepare() -> Launch:
+            await served.open()
+            return Launch(PACKAGE, None, "bench", "1.0", {}, Secrets())
 
-            await life.serve(prepare)
+        await life.serve(prepare)
 
 
 if __name__ == "__main__":
-    uvloop.run(serve(int(sys.argv[1]), sys.argv[2]))
+    uvloop.run(serve(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3])))

@@ -1,4 +1,4 @@
-"""Packages of APIs for tests: the two examples, and one that fails in every way, in a folder index of wheels."""
+"""Packages of APIs for tests: the examples, and one that fails in every way, in a folder index of wheels."""
 
 import shutil
 import socket
@@ -148,7 +148,7 @@ def package_index(folder: Path) -> Path:
     """A folder with wheels of all packages."""
     fickle_wheel(folder)
     wheel(folder, "acme-plain", "1.0", {"acme_plain.py": ""})
-    for example in ("penstock-api-sql", "penstock-api-proxy"):
+    for example in ("penstock-api-sql", "penstock-api-proxy", "penstock-api-board"):
         copy = folder / f"{example}-source"
         shutil.copytree(EXAMPLES / example, copy)
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]

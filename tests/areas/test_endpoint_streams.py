@@ -29,7 +29,8 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 async def shop(place: Path) -> AsyncIterator[Application]:
     async with running_shop(place) as running:
-        await register(running, "acme-fickle")
+        for package in ("acme-fickle", "penstock-api-board"):
+            await register(running, package)
         yield running
 
 
@@ -154,6 +155,23 @@ async def test_a_stream_of_events_that_the_process_breaks_off_does_not_look_whol
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(httpx.RemoteProtocolError):
             await anext(lines)
+
+
+async def test_the_example_tells_of_messages_by_events_and_websockets(shop: Application, agent: HostingAgent) -> None:
+    made = await make_endpoint(shop, f"b{uuid4().hex[:10]}", "board", {"kept": 2}, HOST)
+    await becomes(shop, made, READY)
+    base = f"{agent.address}{made['Route']}"
+    async with httpx.AsyncClient(base_url=base, headers={"X-Endpoint-Key": KEY}, timeout=20) as board:
+        for text in ("one", "two", "three"):
+            assert (await board.post("/messages", json={"text": text})).status_code == 201
+        assert (await board.post("/messages", json={"text": ""})).status_code == 400
+        async with websocket(board, "talk") as socket:
+            assert [msgspec.json.decode(await socket.recv())["text"] for _ in range(2)] == ["two", "three"]
+            await socket.send("four")
+            assert msgspec.json.decode(await socket.recv()) == {"number": 4, "text": "four"}
+        async with board.stream("GET", "/events", headers={"Last-Event-ID": "3"}) as events:
+            lines = events.aiter_lines()
+            assert [await anext(lines) for _ in range(2)] == ["id: 4", 'data: "four"']
 
 
 async def test_many_websockets_do_not_keep_requests_waiting(caller: httpx.AsyncClient) -> None:

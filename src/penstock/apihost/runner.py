@@ -13,8 +13,9 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import distribution
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 import uvicorn
@@ -97,6 +98,7 @@ async def _host(hosting: Hosting, platform: BinaryIO, answers: BinaryIO) -> None
         uvicorn.Config(
             application,
             uds=_short(hosting.socket),
+            ws=_websockets(),
             root_path=hosting.root_path,
             log_config=None,
             access_log=False,
@@ -121,6 +123,16 @@ def _short(socket: str) -> str:
     """The path of a socket as this process may also call it: it may have 107 bytes, and the folder may lie deep."""
     folder, _, name = socket.rpartition("/")
     return f"/proc/self/fd/{os.open(folder, os.O_PATH | os.O_DIRECTORY)}/{name}"
+
+
+def _websockets() -> Literal["auto", "none"]:
+    """Which implementation of WebSockets is used: none where the package brings one of its own that is too old."""
+    try:
+        import_module("uvicorn.protocols.websockets.auto")
+    except ImportError as error:
+        sys.stderr.write(f"WebSockets cannot be served: {error}\n")
+        return "none"
+    return "auto"
 
 
 def _definition(hosting: Hosting) -> Any:

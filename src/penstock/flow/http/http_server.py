@@ -73,6 +73,12 @@ class ServedPath:
         takes_over = same_owner and self.owner[1] is not other.owner[1]
         return bool(same_path and same_method and not takes_over)
 
+    def parameters(self, path: str) -> Mapping[str, str]:
+        """Those in a path that it serves."""
+        match = self.pattern.fullmatch(path)
+        names = _PARAMETER.findall(self.path)
+        return dict(zip(names, map(unquote, match.groups()), strict=False)) if match is not None else {}
+
     @property
     def rank(self) -> tuple[bool, int, int]:
         """More exact paths come first."""
@@ -154,7 +160,7 @@ class HttpServer:
 
     def owner_at(self, path: str, method: str) -> object | None:
         """What tells the version of the owner whose request it is; see ServedPath. path: as it came."""
-        served, _, _ = self._find(path, method)
+        served, _ = self._find(path, method)
         return served.owner[1] if served is not None else None
 
     async def _listen(self) -> web.ServerRunner:
@@ -202,7 +208,8 @@ class HttpServer:
             self._in_flight -= 1
 
     async def _handled(self, request: web.BaseRequest) -> web.StreamResponse:
-        served, parameters, allowed = self._find(request.rel_url.raw_path, request.method)
+        path = request.rel_url.raw_path
+        served, allowed = self._find(path, request.method)
         if served is None:
             if not allowed:
                 return problem(404, f"Nothing is served at {request.path}")
@@ -211,20 +218,18 @@ class HttpServer:
         body = await self._body(request) if not served.streams else b""
         if body is None:
             return problem(413, f"The body has more than {self._most} bytes", close=True)
-        return await served.handle(ServerRequest(request, parameters, body))
+        return await served.handle(ServerRequest(request, served.parameters(path), body))
 
-    def _find(self, path: str, method: str) -> tuple[ServedPath | None, Mapping[str, str], set[str]]:
-        """Who serves the request, and the parameters in its path; else the methods that the path takes."""
+    def _find(self, path: str, method: str) -> tuple[ServedPath | None, set[str]]:
+        """Who serves the request; else the methods that the path takes."""
         allowed: set[str] = set()
         for served in self._paths:
-            match = served.pattern.fullmatch(path)
-            if match is None:
+            if served.pattern.fullmatch(path) is None:
                 continue
             if not served.methods or method in served.methods:
-                names = _PARAMETER.findall(served.path)
-                return served, dict(zip(names, map(unquote, match.groups()), strict=False)), allowed
+                return served, allowed
             allowed |= served.methods
-        return None, {}, allowed
+        return None, allowed
 
     async def _body(self, request: web.BaseRequest) -> bytes | None:
         """None when it is longer than allowed."""
