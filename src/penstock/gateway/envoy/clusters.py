@@ -79,7 +79,7 @@ def _transport(version: GatewayVersion, outbound: Outbound) -> Json:
 
 
 def _watched(upstream: GatewayUpstream) -> Json:
-    """Hosts that are not well get no calls: by their health path, and by connections that fail where there are others."""
+    """No calls for hosts that are not well: by their health path, or by failed connections where there are others."""
     watched: Json = {}
     if upstream.health_path is not None:
         watched["health_checks"] = [_health_check(upstream, upstream.health_path)]

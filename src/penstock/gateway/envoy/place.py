@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
@@ -29,13 +30,7 @@ class Place(NamedTuple):
         certificate, key = _file(settings.tls_certificate), _file(settings.tls_key)
         if (certificate is None) != (key is None):
             raise Invalid.one(PREFIX + "TLS_KEY", "certificate and key belong together")
-        missing = [
-            FieldError(f"{PREFIX}TLS_CERTIFICATE", f"{file} does not exist")
-            for file in (certificate, key)
-            if file and not file.is_file()
-        ]
-        if missing:
-            raise Invalid(missing)
+        _check_files({"TLS_CERTIFICATE": certificate, "TLS_KEY": key})
         host = await _address(settings.host, "HOST")
         workers = settings.workers or os.cpu_count() or 1
         return cls(host, _free_port(host, settings.port), workers, certificate, key)
@@ -85,6 +80,12 @@ def _free_port(host: str, port: int) -> int:
         except OSError as error:
             raise Unavailable(f"the gateway cannot listen on {host}:{port}: {error.strerror}") from None
         return int(probe.getsockname()[1])
+
+
+def _check_files(files: Mapping[str, Path | None]) -> None:
+    missing = {name: file for name, file in files.items() if file is not None and not file.is_file()}
+    if missing:
+        raise Invalid(FieldError(PREFIX + name, f"{file} does not exist") for name, file in missing.items())
 
 
 def _file(text: str) -> Path | None:

@@ -1,5 +1,6 @@
 """One route: the calls of a subscription, or of nobody, to a version."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from email.utils import format_datetime
@@ -14,6 +15,7 @@ from penstock.gateway.envoy.typed import Json, seconds
 from penstock.gateway.logged_call import RouteName
 from penstock.protocol.gateway import GatewaySubscription, GatewayVersion
 
+_REWRITES = ("prefix_rewrite", "regex_rewrite")
 _HOST = "host"
 _COOKIES = ("cookie", "set-cookie")
 
@@ -59,12 +61,12 @@ class VersionRoutes:
     def forbidden(self) -> Json:
         """Calls with a token that holds, of nobody who has a subscription."""
         return self._answering(
-            None, 403, "The token is valid, and no subscription to this API goes with what it claims"
+            None, 403, "The token is valid, but what it claims goes with no subscription to this API"
         )
 
     def redirected(self, route: Json, match: Json) -> Json:
         """Where a redirect leads a call of the route: to the path that the upstream said."""
-        action = {name: value for name, value in route["route"].items() if name != "prefix_rewrite"}
+        action = {name: value for name, value in route["route"].items() if name not in _REWRITES}
         return {**route, "match": match, "route": action}
 
     def _passing(self, subscription: str | None, headers: Mapping[str, str], taken_off: tuple[str, ...]) -> Json:
@@ -104,7 +106,7 @@ class VersionRoutes:
         host_rewrite: dict[str, Any] = {"host_rewrite_literal": host} if host else {"auto_host_rewrite": True}
         return {
             "cluster": cluster,
-            "prefix_rewrite": upstream.path or "/",
+            **_path_rewrite(self._version),
             "append_x_forwarded_host": True,
             # An answer may take as long as it keeps coming.
             "timeout": "0s",
@@ -113,6 +115,13 @@ class VersionRoutes:
             **retrying(upstream.retries),
             **(following() if self._version.connection.allow_auto_redirect else {}),
         }
+
+
+def _path_rewrite(version: GatewayVersion) -> Json:
+    """The version's path becomes the upstream's. Without one, the slash behind it would be there twice."""
+    if version.upstream.path:
+        return {"prefix_rewrite": version.upstream.path}
+    return {"regex_rewrite": {"pattern": {"regex": f"^{re.escape(version.path)}/?"}, "substitution": "/"}}
 
 
 def _answer_headers(version: GatewayVersion) -> Json:

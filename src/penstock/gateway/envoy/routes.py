@@ -16,6 +16,7 @@ from penstock.protocol.gateway import GatewaySubscription, GatewayTable, Gateway
 
 NAME = "routes"
 _ROUTE = "envoy.config.route.v3."
+_HEADER = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput"
 _PATH = ":path"
 _CLIMBING = "/..;"
 """Dots with a parameter, which some servers take for a way out of the folder and Envoy does not."""
@@ -116,10 +117,7 @@ def _rule(header: str, value: Json, on_match: Json) -> Json:
 
 
 def _header(name: str) -> Json:
-    return {
-        "name": "header",
-        "typed_config": typed("envoy.type.matcher.v3.HttpRequestHeaderMatchInput", header_name=name),
-    }
+    return {"name": "header", "typed_config": typed(_HEADER, header_name=name)}
 
 
 def _action(route: Json) -> Json:

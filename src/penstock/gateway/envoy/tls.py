@@ -12,7 +12,7 @@ from penstock.protocol.gateway import GatewayHost
 
 _UPSTREAM = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 _DOWNSTREAM = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
-_SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret"
+_CERTIFICATE = "envoy.extensions.transport_sockets.tls.v3.Secret"
 CERTIFICATE = "certificate"
 
 
@@ -46,7 +46,7 @@ def tls_from_callers(folder: Path) -> Json:
 def certificate_secret(certificate: Path, key: Path) -> Json:
     """Read again whenever something is moved into the certificate's folder."""
     return typed(
-        _SECRET,
+        _CERTIFICATE,
         name=CERTIFICATE,
         tls_certificate={
             "certificate_chain": {"filename": str(certificate)},
