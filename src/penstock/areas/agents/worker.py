@@ -16,6 +16,7 @@ from penstock.kernel.clock import Clock
 from penstock.protocol import subjects
 from penstock.protocol.status import AgentStatusPing
 from penstock.resource.area import Worker
+from penstock.resource.repeated import Repeated
 from penstock.store.store import decode
 
 log = structlog.get_logger(__name__)
@@ -59,18 +60,11 @@ class PingListener(Worker):
         await self._presence.take(ping)
 
 
-class PresenceSweep(Worker):
+class PresenceSweep(Repeated):
     """Looks for silent agents twice per ping interval, on every replica."""
 
     def __init__(self, presence: Presence, clock: Clock, policy: AgentPolicy) -> None:
-        self._presence = presence
-        self._clock = clock
-        self._pause = timedelta(seconds=policy.ping_seconds / 2)
-
-    async def run(self) -> None:
-        while True:
-            await self._presence.sweep()
-            await self._clock.sleep_until(self._clock.now() + self._pause)
+        super().__init__(clock, timedelta(seconds=policy.ping_seconds / 2), presence.sweep)
 
 
 def _sender(received: Received) -> UUID | None:

@@ -27,6 +27,7 @@ from penstock.protocol.event_source import EventReport
 from penstock.resource.area import Worker
 from penstock.resource.assignment_worker import AssignmentLinks, AssignmentWorker
 from penstock.resource.changes import Change, Changes
+from penstock.resource.repeated import Repeated
 from penstock.resource.reports import AgentReports
 
 log = structlog.get_logger(__name__)
@@ -71,18 +72,11 @@ class TriggerRunner(Worker):
             self._runs.changed()
 
 
-class TriggerRepair(Worker):
+class TriggerRepair(Repeated):
     """Looks for triggers that nobody sees to, should a process have died between two steps."""
 
     def __init__(self, clock: Clock, runs: TriggerRuns, policy: EventSourcePolicy) -> None:
-        self._clock = clock
-        self._runs = runs
-        self._policy = policy
-
-    async def run(self) -> None:
-        while True:
-            await self._clock.sleep_until(self._clock.now() + self._policy.repair)
-            await self._runs.repair()
+        super().__init__(clock, policy.repair, runs.repair, at_once=False)
 
 
 class CatalogInstaller(Worker):

@@ -4,19 +4,13 @@ from datetime import timedelta
 
 from penstock.areas.mailbox.service import Mailboxes
 from penstock.kernel.clock import Clock
-from penstock.resource.area import Worker
+from penstock.resource.repeated import Repeated
 
 _EVERY = timedelta(minutes=10)
 
 
-class MailboxSweep(Worker):
+class MailboxSweep(Repeated):
     """Looks for mailboxes without a channel, on every replica."""
 
     def __init__(self, mailboxes: Mailboxes, clock: Clock) -> None:
-        self._mailboxes = mailboxes
-        self._clock = clock
-
-    async def run(self) -> None:
-        while True:
-            await self._mailboxes.sweep()
-            await self._clock.sleep_until(self._clock.now() + _EVERY)
+        super().__init__(clock, _EVERY, mailboxes.sweep)

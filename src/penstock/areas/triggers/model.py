@@ -25,7 +25,17 @@ class EventTriggerParameter(Wire):
     json_path: str | None = None
 
 
-class EventTrigger(Entity):
+class ActionTrigger(Entity):
+    """What the triggers of actions have in common. TriggerType: the kind, or what the kind says of it."""
+
+    action_id: UUID
+    action_name: str | None = None
+    trigger_type: str | None = None
+    is_enabled: bool = True
+    name: str | None = None
+
+
+class EventTrigger(ActionTrigger):
     """Runs an action for each accepted event of this type, source and version: each exact, or `*` or null for any.
 
     TriggerType is `event`.
@@ -34,15 +44,10 @@ class EventTrigger(Entity):
     event_type: str | None = None
     event_source: str | None = None
     version: str | None = None
-    action_id: UUID
-    action_name: str | None = None
     parameters: list[EventTriggerParameter] | None = None
-    trigger_type: str | None = None
-    is_enabled: bool = True
-    name: str | None = None
 
 
-class ScheduleTrigger(Entity):
+class ScheduleTrigger(ActionTrigger):
     """Runs an action when it is due: by CronExpression, in the time zone of the server's machine, or else by Frequency.
 
     TriggerType is `schedule`.
@@ -50,27 +55,17 @@ class ScheduleTrigger(Entity):
 
     cron_expression: str | None = None
     frequency: Duration | None = None
-    action_id: UUID
-    action_name: str | None = None
     parameters: list[ActionParameter] | None = None
-    trigger_type: str | None = None
-    is_enabled: bool = True
-    name: str | None = None
 
 
-class WebTrigger(Entity):
+class WebTrigger(ActionTrigger):
     """Runs an action for each request to `/web/{Route}`. Parameters are fixed; a request has no say in them.
 
     TriggerType: `secret` (unless given), callers need the trigger's secret; `open`, everybody may call.
     """
 
     route: str | None = None
-    action_id: UUID
-    action_name: str | None = None
     parameters: list[ActionParameter] | None = None
-    trigger_type: str | None = None
-    is_enabled: bool = True
-    name: str | None = None
 
 
 class NotebookEndpoint(Entity):

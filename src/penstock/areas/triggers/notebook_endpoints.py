@@ -5,9 +5,9 @@ from uuid import UUID
 import msgspec
 
 from penstock.areas.triggers.checks import checked_script, own_errors
-from penstock.areas.triggers.model import NONE, Access, NotebookEndpoint, RouteAccess
+from penstock.areas.triggers.model import NONE, NotebookEndpoint
 from penstock.areas.triggers.routed import Routed
-from penstock.areas.triggers.routes import Routes, new_access, plain_route, route_errors
+from penstock.areas.triggers.routes import Routes, plain_route, route_errors
 from penstock.areas.triggers.stored import NOTEBOOK_ENDPOINTS, RouteOwner, StoredNotebookEndpoint
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
@@ -32,7 +32,7 @@ class NotebookEndpointService:
             audited=StoredNotebookEndpoint.shown,
         )
         self._notebooks = notebooks
-        self._routed = Routed(self._endpoints, routes, RouteOwner.NOTEBOOK_ENDPOINT)
+        self.routed = Routed(self._endpoints, routes, RouteOwner.NOTEBOOK_ENDPOINT)
 
     async def all(self) -> list[NotebookEndpoint]:
         """Newest first."""
@@ -56,7 +56,7 @@ class NotebookEndpointService:
         described = await self._described(wanted, None)
         id = new_id()
         described = msgspec.structs.replace(described, id=id, endpoint_id=id)
-        return (await self._routed.create(described, actor)).shown()
+        return (await self.routed.create(described, actor)).shown()
 
     async def save(self, id: UUID, wanted: NotebookEndpoint, actor: Actor, if_match: str | None) -> NotebookEndpoint:
         """Raises NotFound, Invalid, NameTaken, Stale."""
@@ -65,19 +65,7 @@ class NotebookEndpointService:
             after = await self._described(wanted, id)
             return msgspec.structs.replace(after, access=before.access, secret_hash=before.secret_hash)
 
-        return (await self._routed.change(id, edit, actor, if_match or wanted.e_tag)).shown()
-
-    async def set_access(self, id: UUID, access: Access, actor: Actor) -> RouteAccess:
-        """The secret made before does not hold any more. Raises NotFound."""
-        shown, hashed = new_access(access)
-        await self._endpoints.change(
-            id, lambda before: msgspec.structs.replace(before, access=access, secret_hash=hashed), actor
-        )
-        return shown
-
-    async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
-        """Raises NotFound, Stale."""
-        await self._routed.delete(id, actor, if_match)
+        return (await self.routed.change(id, edit, actor, if_match or wanted.e_tag)).shown()
 
     async def _described(self, wanted: NotebookEndpoint, id: UUID | None) -> StoredNotebookEndpoint:
         errors = [*own_errors(wanted.id, id, wanted.name), *route_errors(wanted.route)]

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from penstock.areas.triggers.event_triggers import EventTriggerService
 from penstock.areas.triggers.model import (
+    ActionTrigger,
     EventTrigger,
     NotebookEndpoint,
     NotebookSchedule,
@@ -103,7 +104,7 @@ def _due(schedule: ScheduleTrigger | NotebookSchedule) -> str:
     return schedule.cron_expression or f"every {schedule.frequency}"
 
 
-def _of_action(trigger: EventTrigger | ScheduleTrigger | WebTrigger, kind: str, when: str) -> TriggerOverview:
+def _of_action(trigger: ActionTrigger, kind: str, when: str) -> TriggerOverview:
     return TriggerOverview(
         id=trigger.key,
         name=trigger.name,

@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from penstock.areas.triggers.routes import Routes
+from penstock.areas.triggers.model import Access, RouteAccess
+from penstock.areas.triggers.routes import Routes, new_access
 from penstock.areas.triggers.stored import RouteOwner, StoredNotebookEndpoint, StoredWebTrigger
 from penstock.kernel.actor import Actor
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.write import Write
 
-S = TypeVar("S", bound=StoredWebTrigger | StoredNotebookEndpoint)
+S = TypeVar("S", StoredWebTrigger, StoredNotebookEndpoint)
 
 
 class Routed(Generic[S]):
@@ -41,6 +42,12 @@ class Routed(Generic[S]):
             return stored
 
         return await last_wins(attempt, if_match)
+
+    async def set_access(self, id: UUID, access: Access, actor: Actor) -> RouteAccess:
+        """The secret made before does not hold any more. Raises NotFound."""
+        shown, hashed = new_access(access)
+        await self._resource.change(id, lambda before: before.with_access(access, hashed), actor)
+        return shown
 
     async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
         """Raises NotFound, Stale."""

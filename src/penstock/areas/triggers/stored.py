@@ -2,13 +2,14 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TypeVar
+from typing import Self, TypeVar
 from uuid import UUID
 
 import msgspec
 
 from penstock.areas.triggers.model import (
     Access,
+    ActionTrigger,
     EventTrigger,
     NotebookEndpoint,
     NotebookSchedule,
@@ -20,7 +21,7 @@ from penstock.kernel.entity import NEVER, Entity
 from penstock.resource.event_patterns import ANY, Pattern
 from penstock.store.definition import Collection, Column, ColumnType, Journal
 
-R = TypeVar("R", bound=EventTrigger | ScheduleTrigger | WebTrigger | NotebookEndpoint | NotebookSchedule)
+R = TypeVar("R", bound=ActionTrigger | NotebookEndpoint | NotebookSchedule)
 
 
 class StoredEventTrigger(EventTrigger):
@@ -55,6 +56,10 @@ class StoredWebTrigger(WebTrigger):
     def access(self) -> Access:
         return Access(self.trigger_type or Access.SECRET)
 
+    def with_access(self, access: Access, secret_hash: str | None) -> Self:
+        """The trigger with others who may call."""
+        return msgspec.structs.replace(self, trigger_type=access, secret_hash=secret_hash)
+
     def shown(self) -> WebTrigger:
         """The trigger as the API answers it."""
         return msgspec.convert(self, WebTrigger, from_attributes=True)
@@ -65,6 +70,10 @@ class StoredNotebookEndpoint(NotebookEndpoint):
 
     access: Access = Access.SECRET
     secret_hash: str | None = None
+
+    def with_access(self, access: Access, secret_hash: str | None) -> Self:
+        """The endpoint with others who may call."""
+        return msgspec.structs.replace(self, access=access, secret_hash=secret_hash)
 
     def shown(self) -> NotebookEndpoint:
         """The endpoint as the API answers it."""
@@ -106,7 +115,7 @@ class ScheduleRun(Entity):
     last_tick: TriggerTick | None = None
 
 
-def _script_of(runner: EventTrigger | ScheduleTrigger | WebTrigger | NotebookEndpoint | NotebookSchedule) -> str:
+def _script_of(runner: ActionTrigger | NotebookEndpoint | NotebookSchedule) -> str:
     if isinstance(runner, NotebookEndpoint | NotebookSchedule):
         return str(runner.notebook_id)
     return str(runner.action_id)

@@ -33,7 +33,7 @@ class WebTriggerOperations:
     @operation("DELETE", "/automation/triggers/web/{id}", Role.OPERATOR)
     async def delete_web_trigger(self, id: UUID, actor: Actor, if_match: IfMatch) -> File:
         """Delete a web trigger. Its route is free at once; runs in progress go on."""
-        await self._service.delete(id, actor, if_match)
+        await self._service.routed.delete(id, actor, if_match)
         return File()
 
     @operation("PUT", "/automation/triggers/web/{id}", Role.OPERATOR)
@@ -71,7 +71,7 @@ class WebTriggerOperations:
     @operation("PUT", "/automation/triggers/web/{id}/access", Role.OPERATOR, beyond=True)
     async def set_web_trigger_access(self, id: UUID, access: Body[WantedAccess], actor: Actor) -> RouteAccess:
         """Say who may call a web trigger. With `secret` a new one is made, and answered this once."""
-        return await self._service.set_access(id, access.access, actor)
+        return await self._service.routed.set_access(id, access.access, actor)
 
 
 class NotebookEndpointOperations:
@@ -88,7 +88,7 @@ class NotebookEndpointOperations:
     @operation("DELETE", "/automation/notebook/endpoint/{id}", Role.OPERATOR)
     async def delete_notebook_endpoint(self, id: UUID, actor: Actor, if_match: IfMatch) -> File:
         """Delete a notebook endpoint. Its route is free at once; runs in progress go on."""
-        await self._service.delete(id, actor, if_match)
+        await self._service.routed.delete(id, actor, if_match)
         return File()
 
     @operation("PUT", "/automation/notebook/endpoint/{id}", Role.OPERATOR)
@@ -115,7 +115,7 @@ class NotebookEndpointOperations:
     @operation("PUT", "/automation/notebook/endpoint/{id}/access", Role.OPERATOR, beyond=True)
     async def set_notebook_endpoint_access(self, id: UUID, access: Body[WantedAccess], actor: Actor) -> RouteAccess:
         """Say who may call a notebook endpoint. With `secret` a new one is made, and answered this once."""
-        return await self._service.set_access(id, access.access, actor)
+        return await self._service.routed.set_access(id, access.access, actor)
 
 
 class WebRouteOperations:

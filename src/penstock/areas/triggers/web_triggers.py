@@ -5,9 +5,9 @@ from uuid import UUID
 import msgspec
 
 from penstock.areas.triggers.checks import checked_script, own_errors, type_errors
-from penstock.areas.triggers.model import Access, RouteAccess, WebTrigger
+from penstock.areas.triggers.model import Access, WebTrigger
 from penstock.areas.triggers.routed import Routed
-from penstock.areas.triggers.routes import Routes, new_access, plain_route, route_errors
+from penstock.areas.triggers.routes import Routes, plain_route, route_errors
 from penstock.areas.triggers.stored import WEB_TRIGGERS, RouteOwner, StoredWebTrigger
 from penstock.kernel.actor import Actor
 from penstock.kernel.clock import Clock
@@ -27,7 +27,7 @@ class WebTriggerService:
             WEB_TRIGGERS, store, changes, clock, kind="web trigger", audited=StoredWebTrigger.shown
         )
         self._actions = actions
-        self._routed = Routed(self._triggers, routes, RouteOwner.WEB_TRIGGER)
+        self.routed = Routed(self._triggers, routes, RouteOwner.WEB_TRIGGER)
 
     async def all(self, action: UUID | None = None) -> list[WebTrigger]:
         """Newest first. action: only those that run it."""
@@ -40,7 +40,7 @@ class WebTriggerService:
 
     async def create(self, wanted: WebTrigger, actor: Actor) -> WebTrigger:
         """Raises Invalid, NameTaken."""
-        return (await self._routed.create(await self._described(wanted, None), actor)).shown()
+        return (await self.routed.create(await self._described(wanted, None), actor)).shown()
 
     async def save(self, id: UUID, wanted: WebTrigger, actor: Actor, if_match: str | None) -> WebTrigger:
         """Raises NotFound, Invalid, NameTaken, Stale."""
@@ -50,7 +50,7 @@ class WebTriggerService:
             kept = before.secret_hash if after.access is Access.SECRET else None
             return msgspec.structs.replace(after, secret_hash=kept)
 
-        return (await self._routed.change(id, edit, actor, if_match or wanted.e_tag)).shown()
+        return (await self.routed.change(id, edit, actor, if_match or wanted.e_tag)).shown()
 
     async def toggle(self, id: UUID, actor: Actor) -> WebTrigger:
         """Raises NotFound."""
@@ -58,18 +58,6 @@ class WebTriggerService:
             id, lambda before: msgspec.structs.replace(before, is_enabled=not before.is_enabled), actor
         )
         return changed.shown()
-
-    async def set_access(self, id: UUID, access: Access, actor: Actor) -> RouteAccess:
-        """The secret made before does not hold any more. Raises NotFound."""
-        shown, hashed = new_access(access)
-        await self._triggers.change(
-            id, lambda before: msgspec.structs.replace(before, trigger_type=access, secret_hash=hashed), actor
-        )
-        return shown
-
-    async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
-        """Raises NotFound, Stale."""
-        await self._routed.delete(id, actor, if_match)
 
     async def _described(self, wanted: WebTrigger, id: UUID | None) -> StoredWebTrigger:
         errors = [

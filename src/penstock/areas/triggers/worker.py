@@ -14,6 +14,7 @@ from penstock.bus.single_reader import SingleReader
 from penstock.kernel.clock import Clock
 from penstock.protocol.event_streams import EVENTS
 from penstock.resource.area import Worker
+from penstock.resource.repeated import Repeated
 
 _PACE = 0.05
 _SCHEDULES = 32
@@ -58,18 +59,11 @@ class ScheduleRunner(Worker):
         await Consumer(self._bus, due_schedules()).run(self._runs.see_to, concurrency=_SCHEDULES, ahead=_SCHEDULES)
 
 
-class ScheduleRepair(Worker):
+class ScheduleRepair(Repeated):
     """Looks for schedules that nobody sees to, should a process have died between two steps."""
 
     def __init__(self, clock: Clock, runs: ScheduleRuns, policy: TriggerPolicy) -> None:
-        self._clock = clock
-        self._runs = runs
-        self._policy = policy
-
-    async def run(self) -> None:
-        while True:
-            await self._clock.sleep_until(self._clock.now() + self._policy.repair)
-            await self._runs.repair()
+        super().__init__(clock, policy.repair, runs.repair, at_once=False)
 
 
 class WebRunsGoingOn(Worker):
