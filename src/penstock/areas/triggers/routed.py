@@ -1,7 +1,7 @@
 """Resources with a route below `/web/`."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 from uuid import UUID
 
 from penstock.areas.triggers.model import Access, RouteAccess
@@ -11,7 +11,7 @@ from penstock.kernel.actor import Actor
 from penstock.resource.resource import Resource, last_wins
 from penstock.store.write import Write
 
-S = TypeVar("S", StoredWebTrigger, StoredNotebookEndpoint)
+S = TypeVar("S", bound=StoredWebTrigger | StoredNotebookEndpoint)
 
 
 class Routed(Generic[S]):
@@ -46,7 +46,7 @@ class Routed(Generic[S]):
     async def set_access(self, id: UUID, access: Access, actor: Actor) -> RouteAccess:
         """The secret made before does not hold any more. Raises NotFound."""
         shown, hashed = new_access(access)
-        await self._resource.change(id, lambda before: before.with_access(access, hashed), actor)
+        await self._resource.change(id, lambda before: cast(S, before.with_access(access, hashed)), actor)
         return shown
 
     async def delete(self, id: UUID, actor: Actor, if_match: str | None) -> None:
