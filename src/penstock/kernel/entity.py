@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from penstock.kernel.actor import Actor
-from penstock.kernel.ids import new_id
+from penstock.kernel.ids import new_e_tag, new_id
 from penstock.kernel.wire import Int32, Wire
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -47,7 +47,7 @@ class Entity(Wire):
         return msgspec.structs.replace(
             self,
             id=self.id or new_id(),
-            e_tag=new_id().hex,
+            e_tag=new_e_tag(),
             created_by=actor.name,
             created_date=now,
             updated_by=actor.name,
@@ -60,7 +60,7 @@ class Entity(Wire):
         return msgspec.structs.replace(
             self,
             id=before.id,
-            e_tag=new_id().hex,
+            e_tag=new_e_tag(),
             created_by=before.created_by,
             created_date=before.created_date,
             updated_by=actor.name,

@@ -1,12 +1,14 @@
 """Identifiers: UUIDv7 (RFC 9562), so that newer ids sort after older ones."""
 
 import hashlib
-import os
 import threading
 import time
 from datetime import datetime
 from uuid import UUID
 
+from penstock.kernel.entropy import random_bytes
+
+_RANDOM = 8  # bytes
 _lock = threading.Lock()
 _last = 0
 
@@ -22,7 +24,7 @@ def new_id() -> UUID:
         millis, nanos = divmod(time.time_ns(), 1_000_000)
         stamp = (millis << 12) | (nanos << 12) // 1_000_000
         _last = stamp = max(stamp, _last + 1)
-    tail = int.from_bytes(_random_bytes()) & (1 << 62) - 1
+    tail = int.from_bytes(random_bytes(_RANDOM)) & (1 << 62) - 1
     return UUID(int=(stamp >> 12) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | tail)
 
 
@@ -34,22 +36,11 @@ def derived_id(at: datetime, *names: object) -> UUID:
     return UUID(int=stamp << 80 | 7 << 76 | random_a << 64 | 2 << 62 | tail)
 
 
+def new_e_tag() -> str:
+    """A value for an ETag that no other state of any entity has."""
+    return random_bytes(2 * _RANDOM).hex()
+
+
 def new_short_id() -> str:
     """64 random bits as hexadecimal digits, for what is not stored."""
-    return _random_bytes().hex()
-
-
-_pool: list[bytes] = []
-
-
-def _random_bytes() -> bytes:
-    # One call to the system for many ids; a forked child must not repeat its parent's.
-    try:
-        return _pool.pop()
-    except IndexError:
-        fresh = os.urandom(8 * 256)
-        _pool.extend(fresh[start : start + 8] for start in range(8, len(fresh), 8))
-        return fresh[:8]
-
-
-os.register_at_fork(after_in_child=_pool.clear)
+    return random_bytes(_RANDOM).hex()

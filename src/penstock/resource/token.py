@@ -2,16 +2,17 @@
 
 import hashlib
 import hmac
-import os
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from penstock.kernel.entropy import random_bytes
 
 _RANDOM = 32  # bytes
 
 
 def new_secret() -> bytes:
     """256 random bits."""
-    return os.urandom(_RANDOM)
+    return random_bytes(_RANDOM)
 
 
 def new_token(prefix: str, subject: bytes = b"", secret: bytes | None = None) -> str:

@@ -8,7 +8,7 @@ from penstock.store.statement import Found, Statement
 
 _BUDGET = 0.002  # seconds that one read may hold up the event loop
 _OPERATIONS = 200  # of SQLite's virtual machine, between two looks at the time; about ten rows
-_REMEMBERED = 10.0  # seconds that a statement which was too slow goes to a thread at once
+_REMEMBERED = 1.0  # seconds that a statement which was too slow goes to a thread at once
 _MOST_REMEMBERED = 1000
 
 
