@@ -55,7 +55,7 @@ class Gateway:
         await asyncio.to_thread(self._prepare)
         async with AsyncExitStack() as opening:
             self._admin = await opening.enter_async_context(Admin(self._folder))
-            self._taken = Taken(self._admin, lambda: self._supervisor.refusal)
+            self._taken = Taken(self._admin, lambda: self._supervisor.refusal())
             self._supervisor = await opening.enter_async_context(
                 Supervisor(self._settings.envoy, self._folder / _BOOTSTRAP, self._place.workers, self._admin)
             )

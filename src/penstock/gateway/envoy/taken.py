@@ -1,7 +1,7 @@
 """Whether Envoy has taken what was put into its files."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
@@ -29,9 +29,9 @@ _log = structlog.get_logger(__name__)
 
 
 class Taken:
-    """reason: Envoy's own words for its last refusal."""
+    """reason: asked for Envoy's words, once it refuses something."""
 
-    def __init__(self, admin: Admin, reason: Callable[[], str]) -> None:
+    def __init__(self, admin: Admin, reason: Callable[[], Awaitable[str]]) -> None:
         self._admin = admin
         self._reason = reason
         self._refused: dict[str, int] = {}
@@ -46,7 +46,7 @@ class Taken:
         while left:
             found = await self._statistics()
             left = {name: stamp for name, stamp in left.items() if not _has(found, name, stamp)}
-            self._look_for_refusals(found, stamps)
+            await self._look_for_refusals(found, stamps)
             if left and asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(f"Envoy has not taken {', '.join(left)} within {_SECONDS:g} s")
             if left:
@@ -64,12 +64,12 @@ class Taken:
             await asyncio.sleep(_FIRST_PAUSE * 3)
         _log.warning("some hosts of APIs do not answer yet")
 
-    def _look_for_refusals(self, found: Mapping[str, str], stamps: Mapping[str, str]) -> None:
+    async def _look_for_refusals(self, found: Mapping[str, str], stamps: Mapping[str, str]) -> None:
         for name, subscription in _SUBSCRIPTIONS.items():
             count = sum(int(found.get(f"{subscription}.{kind}", 0)) for kind in _REFUSALS)
             before, self._refused[name] = self._refused.get(name, 0), count
             if count > before and name in stamps:
-                raise TableRefused(f"Envoy refuses {name.removesuffix('.json')}: {self._reason()}")
+                raise TableRefused(f"Envoy refuses {name.removesuffix('.json')}: {await self._reason()}")
 
     async def _statistics(self) -> dict[str, str]:
         """Waits for an Envoy that is being restarted."""
