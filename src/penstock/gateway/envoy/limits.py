@@ -86,4 +86,4 @@ def _of_route(key: str) -> Json:
 
 def _until_next(rate: GatewayRate) -> int:
     """Seconds in which the bucket gets one more call, at least 1: Envoy fills it evenly."""
-    return max(1, -(-rate.seconds // rate.calls))
+    return max(1, -(-rate.seconds // max(1, rate.calls)))
