@@ -13,7 +13,7 @@ from penstock.gateway.envoy.limits import buckets, limits_filter
 from penstock.gateway.envoy.listener import Files
 from penstock.gateway.envoy.oidc import IssuerKeys, providers, requirement, tokens_filter
 from penstock.gateway.envoy.outbound import Outbound
-from penstock.gateway.envoy.routes import route_configuration
+from penstock.gateway.envoy.routes import KnownMatches, route_configuration
 from penstock.gateway.envoy.typed import Json, typed
 from penstock.protocol.gateway import GatewayTable
 
@@ -55,8 +55,14 @@ class Configuration:
         )
 
 
-def configuration_of(table: GatewayTable, keys: IssuerKeys, outbound: Outbound) -> Configuration:
-    """keys: of issuers, as far as they are known. Takes a while for large tables: for a thread."""
+def configuration_of(
+    table: GatewayTable, keys: IssuerKeys, outbound: Outbound, known: KnownMatches | None = None
+) -> Configuration:
+    """keys: of issuers, as far as they are fetched. known: of the table before, which makes this quick.
+
+    Takes a while for large tables: for a thread.
+    """
+    matches = (known or KnownMatches()).of(table, keys)
     listing = by_path(table.subscriptions)
     asked = [requirement(admitted(each, listing.get(each.path, ())), keys) for each in table.versions]
     return Configuration(
@@ -64,5 +70,5 @@ def configuration_of(table: GatewayTable, keys: IssuerKeys, outbound: Outbound) 
         buckets(table.subscriptions),
         providers(table.subscriptions, keys),
         dict(each for each in asked if each is not None),
-        msgspec.Raw(msgspec.json.encode(route_configuration(table, keys))),
+        msgspec.Raw(msgspec.json.encode(route_configuration(matches))),
     )

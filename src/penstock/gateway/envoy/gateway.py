@@ -17,6 +17,7 @@ from penstock.gateway.envoy.files import WatchedFiles
 from penstock.gateway.envoy.issuer_keys import IssuerKeyBook
 from penstock.gateway.envoy.listener import Files, listener
 from penstock.gateway.envoy.place import Place, outbound
+from penstock.gateway.envoy.routes import KnownMatches
 from penstock.gateway.envoy.supervisor import Supervisor
 from penstock.gateway.envoy.taken import Taken
 from penstock.gateway.envoy.tls import certificate_secret
@@ -42,6 +43,7 @@ class Gateway:
         self._folder = folder.absolute()
         self._files = WatchedFiles(self._folder)
         self._keys = IssuerKeyBook(self._folder, settings.allow_private_addresses, self._renew)
+        self._matches = KnownMatches()
         self._changing = asyncio.Lock()
         self._table: GatewayTable | None = None
         self._in_force = Configuration()
@@ -120,7 +122,7 @@ class Gateway:
 
     async def _bring(self, table: GatewayTable) -> None:
         before = self._in_force
-        wanted = await asyncio.to_thread(configuration_of, table, self._keys.known, self._outbound)
+        wanted = await asyncio.to_thread(configuration_of, table, self._keys.known, self._outbound, self._matches)
         try:
             await self._change(before, wanted)
         except PenstockError as error:

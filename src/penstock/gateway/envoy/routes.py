@@ -4,6 +4,9 @@ Envoy looks each up in a map, so calls cost the same however many there are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
 
 from penstock.gateway.envoy.access import admitted, by_path, challenges, credential, holding, is_open, shown_by
 from penstock.gateway.envoy.clusters import cluster_name
@@ -22,12 +25,51 @@ _CLIMBING = "/..;"
 """Dots with a parameter, which some servers take for a way out of the folder and Envoy does not."""
 
 
-def route_configuration(table: GatewayTable, keys: IssuerKeys) -> Json:
-    """keys: what tokens are checked with."""
-    listing = by_path(table.subscriptions)
-    versions = {each.path: _Version(each, listing.get(each.path, ()), keys) for each in table.versions}
-    paths = {path: each.by_what_is_shown() for path, each in versions.items()}
-    marks = {name: action for each in versions.values() for name, action in each.by_mark().items()}
+class Matches(NamedTuple):
+    """What matches the calls of a version, as JSON. shown: by what callers show. marks: behind redirects, by mark."""
+
+    shown: msgspec.Raw
+    marks: Mapping[str, msgspec.Raw]
+
+
+class KnownMatches:
+    """Those of the last table, so that a change of one version is made for this one alone."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, Matches]] = {}
+
+    def of(self, table: GatewayTable, keys: IssuerKeys) -> dict[str, Matches]:
+        """By path. keys: what tokens are checked with."""
+        listing = by_path(table.subscriptions)
+        found = {each.path: self._of(each, listing.get(each.path, ()), keys) for each in table.versions}
+        self._known = found
+        return {path: matches for path, (_, matches) in found.items()}
+
+    def _of(
+        self, version: GatewayVersion, subscriptions: Sequence[GatewaySubscription], keys: IssuerKeys
+    ) -> tuple[Any, Matches]:
+        admitted_ones = admitted(version, subscriptions)
+        asked = requirement(admitted_ones, keys)
+        made_of = (version, admitted_ones, asked)
+        known = self._known.get(version.path)
+        return known if known is not None and known[0] == made_of else (made_of, _matches(*made_of))
+
+
+def _matches(
+    version: GatewayVersion, subscriptions: Sequence[GatewaySubscription], asked: tuple[str, Json] | None
+) -> Matches:
+    found = _Version(version, subscriptions, looking_at_tokens(asked[0]) if asked else {})
+    return Matches(_raw(found.by_what_is_shown()), {name: _raw(action) for name, action in found.by_mark().items()})
+
+
+def _raw(value: Json) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
+
+
+def route_configuration(matches: Mapping[str, Matches]) -> Json:
+    """matches: of each version, by its path."""
+    paths = {path: each.shown for path, each in matches.items()}
+    marks = {name: action for each in matches.values() for name, action in each.marks.items()}
     found = _behind(_map("prefix_match_map", _PATH, paths), _NOWHERE)
     found = _behind(_map("exact_match_map", MARK, marks), found)
     climbing = _rule(_PATH, {"contains": _CLIMBING}, _CLIMBING_REFUSED)
@@ -49,11 +91,12 @@ def route_configuration(table: GatewayTable, keys: IssuerKeys) -> Json:
 class _Version:
     """What matches the calls of one version."""
 
-    def __init__(self, version: GatewayVersion, subscriptions: Sequence[GatewaySubscription], keys: IssuerKeys) -> None:
+    def __init__(
+        self, version: GatewayVersion, subscriptions: Sequence[GatewaySubscription], tokens: Mapping[str, Json]
+    ) -> None:
         self._version = version
-        self._subscriptions = admitted(version, subscriptions)
-        asked = requirement(self._subscriptions, keys)
-        self._routes = VersionRoutes(version, cluster_name(version), looking_at_tokens(asked[0]) if asked else {})
+        self._subscriptions = subscriptions
+        self._routes = VersionRoutes(version, cluster_name(version), tokens)
 
     def by_what_is_shown(self) -> Json:
         """One map for each header, one behind the other; then nothing was shown."""
@@ -102,7 +145,7 @@ class _Version:
         return _list([{**route, "match": match, "route": action}, route])
 
 
-def _map(kind: str, header: str, values: Mapping[str, Json]) -> Json:
+def _map(kind: str, header: str, values: Mapping[str, Any]) -> Json:
     return {"matcher_tree": {"input": _header(header), kind: {"map": dict(values)}}} if values else {}
 
 
