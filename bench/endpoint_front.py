@@ -12,6 +12,7 @@ import uvloop
 
 from penstock.agent.endpoints.front import EndpointFront
 from penstock.agent.endpoints.served import ServedEndpoint
+from penstock.agent.settings import read_agent_settings
 from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy, Launch
 from penstock.apihost.life import EndpointLife
@@ -33,7 +34,7 @@ async def serve(port: int, wheels: str, folder: Path) -> None:
     packages = ApiPackages(folder, PackageIndex("none", wheels, os.environ), os.environ)
     host = ApiHost(packages, os.environ, HostPolicy(), folder)
     clock = SystemClock()
-    async with host, HttpServer("127.0.0.1", port, 1 << 20, EndpointFront) as server:
+    async with host, HttpServer("127.0.0.1", port, 1 << 20, EndpointFront.of(read_agent_settings({}))) as server:
         life = EndpointLife("bench", "/bench", Memory(new_standing(clock.now())), host, clock)
         served = ServedEndpoint(server, Entrance("127.0.0.1", "", ""), life)
 

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from penstock.agent.endpoints.front import EndpointFront
 from penstock.agent.endpoints.served import ServedEndpoint
+from penstock.agent.settings import read_agent_settings
 from penstock.apihost.entrance import Entrance
 from penstock.apihost.host import ApiHost, HostPolicy
 from penstock.apihost.life import EndpointLife
@@ -33,6 +34,11 @@ async def _flow(asked: ServerRequest) -> web.StreamResponse:
     return web.Response(body=asked.web.path.encode() + b" " + asked.body)
 
 
+def shared_server() -> HttpServer:
+    settings = read_agent_settings({"PENSTOCK_AGENT_TRUSTED_PROXIES": "127.0.0.0/8"})
+    return HttpServer("127.0.0.1", 0, MOST, EndpointFront.of(settings))
+
+
 @asynccontextmanager
 async def agent(folder: Path, *answers: bytes | None) -> AsyncIterator[tuple[Caller, Api]]:
     """An endpoint at /r, and flows at /flow, /r/own and /r/slow; a connection to both."""
@@ -45,7 +51,7 @@ async def agent(folder: Path, *answers: bytes | None) -> AsyncIterator[tuple[Cal
     async with (
         process,
         Proxy(folder / "s", 5, MOST) as proxy,
-        HttpServer("127.0.0.1", 0, MOST, EndpointFront) as server,
+        shared_server() as server,
     ):
         life.proxy = proxy
         await ServedEndpoint(server, Entrance("127.0.0.1", "k", "KEY"), life).open()
@@ -109,6 +115,13 @@ async def test_a_flows_refusal_of_a_body_does_not_let_the_rest_pass_for_a_reques
         await caller.writer.drain()
         assert await caller.reader.read() == b""
         assert api.requests == []
+
+
+async def test_a_trusted_proxys_word_on_the_caller_is_passed_on(tmp_path: Path) -> None:
+    async with agent(tmp_path, OK) as (caller, api):
+        forwarded = "X-Forwarded-For: 1.1.1.1, 192.0.2.7, 127.0.0.3\r\nX-Forwarded-Proto: https\r\n"
+        assert (await caller.ask(request(headers=KEYED + forwarded)))[0] == 200
+        assert b"x-forwarded-for: 192.0.2.7\r\nx-forwarded-proto: https\r\n" in api.requests[0]
 
 
 async def test_the_end_of_the_server_ends_connections_that_wait(tmp_path: Path) -> None:

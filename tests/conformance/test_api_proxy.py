@@ -29,6 +29,17 @@ async def test_what_belongs_to_the_connection_is_not_passed_on(tmp_path: Path) -
         ]
 
 
+async def test_nobody_can_hide_where_a_message_ends(tmp_path: Path) -> None:
+    hiding = b"HTTP/1.1 200 OK\r\nconnection: Content-Length\r\ncontent-length: 2\r\n\r\nok"
+    async with fronted(tmp_path, hiding, OK) as world:
+        caller = await world.caller()
+        assert (await caller.ask(request("POST", headers="Connection: content-length, host\r\n", body=b"abc")))[
+            2
+        ] == b"ok"
+        assert b"\r\nhost: x\r\ncontent-length: 3\r\n" in world.api.requests[0]
+        assert (await caller.ask(request()))[2] == b"ok"
+
+
 async def test_connections_are_used_again_on_both_sides(tmp_path: Path) -> None:
     async with fronted(tmp_path, OK, OK, OK) as world:
         caller = await world.caller()
@@ -169,6 +180,24 @@ async def test_an_answer_that_breaks_off_does_not_look_whole(tmp_path: Path) -> 
         caller.writer.write(request())
         with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
             await caller.answer()
+
+
+async def test_what_an_api_says_beyond_its_answer_reaches_nobody(tmp_path: Path) -> None:
+    forged = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged"
+    async with fronted(tmp_path, OK + forged, OK, OK + b"more", OK) as world:
+        caller = await world.caller()
+        for _ in range(4):
+            assert (await caller.ask(request()))[2] == b"ok"
+        assert world.api.connections > 1
+
+
+async def test_an_api_cannot_take_a_connection_over_unasked(tmp_path: Path) -> None:
+    switching = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\nxx"
+    async with fronted(tmp_path, switching, OK) as world:
+        caller = await world.caller()
+        status, _, body = await caller.ask(request())
+        assert (status, b"unasked" in body) == (502, True)
+        assert (await caller.ask(request()))[2] == b"ok"
 
 
 async def test_nobody_at_the_socket_is_an_error(tmp_path: Path) -> None:

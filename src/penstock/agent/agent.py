@@ -102,8 +102,9 @@ class Agent:
         uplink = Uplink(access)
         environment = {**self._environment(), AGENT_MARKER: marker}
         settings, folder = self._settings, self._folder.path
-        port = settings.http_port or None
-        server = HttpServer(settings.http_host, port, settings.body_mb * _MIB, EndpointFront)
+        server = HttpServer(
+            settings.http_host, settings.http_port or None, settings.body_mb * _MIB, EndpointFront.of(settings)
+        )
         parts = Surroundings(settings, folder, environment, database, outbox, uplink, access, self._clock, server)
         flows = Flows(parts, ledger, runs, identity.registered)
         assigned = AssignedWork(ASSIGNED, parts)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Meta, Struct
 
+from penstock.apihost.trust import TrustedProxies
 from penstock.flow.commands.command import AGENT_MARKER
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import ALLOWED, name_errors
@@ -68,6 +69,9 @@ http_address = ""
 # loopback address only; none: nobody has to, wherever they are served.
 endpoint_key = ""
 
+# Addresses of proxies and gateways whose word on who calls endpoints counts, like 10.0.0.0/8.
+trusted_proxies = []
+
 # Seconds before an endpoint that failed is tried again, and between two looks at its health.
 endpoint_retry_seconds = 5.0
 endpoint_probe_seconds = 10.0
@@ -121,6 +125,7 @@ class AgentSettings(Struct, frozen=True):
         str, Meta(pattern="^(https?://[^/].*)?$", description="an address like https://agent.example.com")
     ]
     endpoint_key: str
+    trusted_proxies: list[str]
     endpoint_retry_seconds: Annotated[float, Meta(ge=0, le=3600)]
     endpoint_probe_seconds: Annotated[float, Meta(ge=0.05, le=3600)]
     body_mb: Annotated[int, Meta(ge=1, le=2048)]
@@ -197,6 +202,10 @@ def _errors(settings: AgentSettings) -> list[FieldError]:
         errors.append(FieldError(PREFIX + "TIMEZONE", "must be a time zone like 'Europe/Berlin' or 'UTC'"))
     if settings.token and settings.token_file:
         errors.append(FieldError(PREFIX + "TOKEN_FILE", f"must not be set beside {PREFIX}TOKEN"))
+    try:
+        TrustedProxies(settings.trusted_proxies, PREFIX + "TRUSTED_PROXIES")
+    except Invalid as error:
+        errors += error.errors
     return errors
 
 

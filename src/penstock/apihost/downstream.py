@@ -17,6 +17,7 @@ _HEAD_SECONDS = 20.0  # until a head is whole, from its first byte on
 _BODY_SECONDS = 60.0  # between two pieces of a body
 _IDLE_SECONDS = 3630.0  # longer than proxies keep a connection that waits
 _LINGER_SECONDS = 5.0  # for a body that nobody wants, so that its sender can read the answer
+_STUCK_SECONDS = 120.0  # for a caller who takes nothing of an answer
 _LOOK_SECONDS = 5.0
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -69,6 +70,7 @@ class Downstream(asyncio.Protocol):
         self._take = self._take_head
         self._ahead = b""
         self._since = self._loop.time()
+        self._slow_since = self._since
         self._look_again: asyncio.TimerHandle
         self._beside: asyncio.Protocol | None = None
         self._exchange: Exchange | None = None
@@ -164,6 +166,7 @@ class Downstream(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._slow = True
+        self._slow_since = self._loop.time()
         if self._exchange is not None:
             self._exchange.slow_down()
         elif self._beside is not None:
@@ -354,5 +357,8 @@ class Downstream(asyncio.Protocol):
             self._take_body: _BODY_SECONDS,
             self._discard: _LINGER_SECONDS,
         }.get(self._take)
-        if patience is not None and self._loop.time() - self._since > patience:
+        now = self._loop.time()
+        if (patience is not None and now - self._since > patience) or (
+            self._slow and now - self._slow_since > _STUCK_SECONDS
+        ):
             self._transport.abort()

@@ -120,6 +120,10 @@ class Exchange:
         self._pending = []
 
     def head(self, status: int, reason: bytes, headers: Headers) -> None:
+        if status == 101 and not self._head.opens_websocket:
+            # What else comes over the caller's connection may be for others, and of others.
+            self._refuse(Refusal(502, "The API changed the protocol unasked"))
+            return
         self._begun = True
         self._end_wait()
         lines, names = answer_lines(headers)

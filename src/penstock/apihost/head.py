@@ -22,6 +22,8 @@ _CONNECTIONS_OWN = frozenset(
     }
 )
 """Headers of one connection (RFC 9110, 7.6.1), which are not passed on."""
+_MESSAGES_OWN = frozenset({b"content-length", b"host"})
+"""What says where a message ends, and whom it is for, is not of the connection, whoever claims it."""
 _FORWARDED_FOR, _FORWARDED_PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 _DROPPED = _CONNECTIONS_OWN | {KEY, _FORWARDED_FOR, _FORWARDED_PROTO}
 _NOTED = _DROPPED | {b"content-length"}
@@ -104,7 +106,7 @@ class RequestHead:
 
     def _without_named(self) -> Headers:
         connection = self._noted.get(b"connection")
-        return without(self._kept, _words(connection)) if connection else self._kept
+        return _without(self._kept, _named(connection)) if connection else self._kept
 
     def _text(self, name: bytes) -> str:
         return self._noted.get(name, b"").decode("latin-1")
@@ -114,14 +116,18 @@ def answer_lines(headers: Headers) -> tuple[list[bytes], frozenset[bytes]]:
     """The headers of an answer that are passed on, each as a line, and the names of all that came, in small letters."""
     names = frozenset([name.lower() for name, _ in headers])
     if not names.isdisjoint(_CONNECTIONS_OWN):
-        words = [_words(value) for name, value in headers if name.lower() == b"connection"]
-        headers = without(headers, _CONNECTIONS_OWN.union(*words))
+        named = [_named(value) for name, value in headers if name.lower() == b"connection"]
+        headers = _without(headers, _CONNECTIONS_OWN.union(*named))
     return [b"%b: %b\r\n" % header for header in headers], names
 
 
-def without(headers: Headers, names: frozenset[bytes]) -> Headers:
-    """names: in small letters."""
+def _without(headers: Headers, names: frozenset[bytes]) -> Headers:
     return [header for header in headers if header[0].lower() not in names]
+
+
+def _named(connection: bytes) -> frozenset[bytes]:
+    """The headers that a header Connection calls its own."""
+    return _words(connection) - _MESSAGES_OWN
 
 
 def _words(value: bytes) -> frozenset[bytes]:

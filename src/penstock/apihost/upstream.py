@@ -67,7 +67,7 @@ class Upstream(asyncio.Protocol):
         self._receiver: Receiver | None = None
         self._headers: list[tuple[bytes, bytes]] = []
         self._reason = b""
-        self._bodiless = self._has_head = self._complete = self._keeps_alive = self._raw = False
+        self._bodiless = self._has_head = self._complete = self._keeps_alive = self._excess = self._raw = False
 
     @property
     def usable(self) -> bool:
@@ -137,6 +137,10 @@ class Upstream(asyncio.Protocol):
 
     # What the parser says.
 
+    def on_message_begin(self) -> None:
+        # Behind a whole answer there is nothing: who says more would speak to somebody else.
+        self._excess = self._complete
+
     def on_status(self, reason: bytes) -> None:
         self._reason += reason
 
@@ -144,6 +148,8 @@ class Upstream(asyncio.Protocol):
         self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
+        if self._excess:
+            return
         status = self._parser.get_status_code()
         if status < 200 and status != 101:  # the answer proper is yet to come
             self._headers, self._reason = [], b""
@@ -159,7 +165,7 @@ class Upstream(asyncio.Protocol):
             self._receiver.piece(data)
 
     def on_message_complete(self) -> None:
-        if self._has_head and self._parser.get_status_code() != 101:
+        if self._has_head and not self._excess and self._parser.get_status_code() != 101:
             self._complete = True
             self._keeps_alive = self._parser.should_keep_alive() and not self._bodiless
 
@@ -174,7 +180,7 @@ class Upstream(asyncio.Protocol):
             self._transport.abort()
 
     def _finish(self, receiver: Receiver) -> None:
-        again = receiver.sent and self._keeps_alive
+        again = receiver.sent and self._keeps_alive and not self._excess
         self._receiver = None
         self._complete = False
         if not again:

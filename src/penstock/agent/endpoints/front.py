@@ -2,21 +2,30 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from penstock.agent.endpoints.served import ServedEndpoint
+from penstock.agent.settings import PREFIX, AgentSettings
 from penstock.apihost.downstream import Destination, Downstream
 from penstock.apihost.head import RequestHead
-from penstock.flow.http.http_server import HttpServer
+from penstock.apihost.trust import TrustedProxies
+from penstock.flow.http.http_server import HttpServer, Share
 
 
 class EndpointFront:
     """A Front, and the Sharing of the agent's HTTP server. own_part: makes the server's part of a connection."""
 
-    def __init__(self, server: HttpServer, own_part: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(self, proxies: TrustedProxies, server: HttpServer, own_part: Callable[[], asyncio.Protocol]) -> None:
         self.connections: set[Downstream] = set()
+        self._proxies = proxies
         self._server = server
         self._own_part = own_part
+
+    @classmethod
+    def of(cls, settings: AgentSettings) -> Share:
+        """What shares the server of an agent with these settings."""
+        return partial(cls, TrustedProxies(settings.trusted_proxies, PREFIX + "TRUSTED_PROXIES"))
 
     def connection(self) -> Downstream:
         """See Sharing."""
@@ -41,7 +50,7 @@ class EndpointFront:
 
     def caller(self, peer: str, head: RequestHead) -> tuple[str, str]:
         """See Front."""
-        return peer, "http"
+        return self._proxies.caller(peer, *head.forwarded)
 
     def beside(self) -> asyncio.Protocol:
         """See Front."""

@@ -96,6 +96,7 @@ async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[tuple[ASG
     Raises Invalid, UnusableFile.
     """
     entrance = Entrance(settings.host, settings.endpoint_key, PREFIX + "ENDPOINT_KEY")
+    proxies = TrustedProxies(settings.trusted_proxies, PREFIX + "TRUSTED_PROXIES")
     try:
         entrance.check()
     except Forbidden as error:
@@ -110,7 +111,7 @@ async def opened(settings: ApiHostSettings, key: str) -> AsyncIterator[tuple[ASG
     async with Guard(AGENT_MARKER, marker), host, HostedEndpoints(catalog, host, SystemClock()) as endpoints:
         operations = operations_of("apihost", AdminOperations(catalog, endpoints))
         application = operations_application(operations, Authentication([KeyCheck(key)]))
-        yield application, EndpointConnections(endpoints, entrance, TrustedProxies(settings.trusted_proxies))
+        yield application, EndpointConnections(endpoints, entrance, proxies)
 
 
 def _folder(settings: ApiHostSettings) -> Path:
