@@ -5,6 +5,7 @@ from penstock.areas.apim.apis import ApiService
 from penstock.areas.apim.keys.change import KeyChanges
 from penstock.areas.apim.keys.http import KeyOperations
 from penstock.areas.apim.keys.key import KeyPrints
+from penstock.areas.apim.keys.renewal import KeyRenewals
 from penstock.areas.apim.keys.sealed_keys import SealedKeys
 from penstock.areas.apim.keys.service import KeyService
 from penstock.areas.apim.kinds.api import ApiKind
@@ -44,6 +45,7 @@ AREA = Area(
         GatewayStreams,
         KeyChanges,
         KeyPrints,
+        KeyRenewals,
         KeyService,
         Quotas,
         Registers,

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import msgspec
 import structlog
 
-from penstock.areas.apim.keys.sealed_keys import SealedKeys
+from penstock.areas.apim.keys.renewal import KeyRenewals
 from penstock.areas.apim.stored import API_SUBSCRIPTIONS, API_VERSIONS, APIS
 from penstock.areas.apim.table.current import CurrentTable
 from penstock.areas.apim.table.source import ROUTES, VARIABLES
@@ -99,11 +99,11 @@ class GatewayTables(Worker):
 class KeySealRenewal(Worker):
     """Seals keys anew after the master key was changed; looks once, when the server starts."""
 
-    def __init__(self, keys: SealedKeys) -> None:
-        self._keys = keys
+    def __init__(self, renewals: KeyRenewals) -> None:
+        self._renewals = renewals
 
     async def run(self) -> None:
-        await self._keys.renew_seals()
+        await self._renewals.renew()
         await asyncio.get_running_loop().create_future()
 
 
