@@ -1,6 +1,7 @@
 """The API gateway of an installation: it takes memory, so it is started with the first API that is published."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
@@ -62,7 +63,8 @@ class LocalGateway:
 
 
 def _has_envoy(environment: Mapping[str, str]) -> bool:
-    return bool(environment.get("PENSTOCK_GATEWAY_ENVOY")) or find_spec("envoy") is not None
+    given = environment.get("PENSTOCK_GATEWAY_ENVOY")
+    return bool(given) or find_spec("envoy") is not None or shutil.which("envoy") is not None
 
 
 def _nothing() -> None:

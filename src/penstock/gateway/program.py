@@ -38,12 +38,15 @@ async def serve(settings: GatewaySettings) -> None:
     """Serves until told to stop. Raises Invalid, Unavailable, UnusableFile."""
     source = _source(settings)
     with naming_files(), _own_folder(settings.path):
-        async with _running(settings, source) as work:
-            stopping = asyncio.create_task(_told_to_stop(), name="signal to stop")
-            await asyncio.wait([work, stopping], return_when=asyncio.FIRST_COMPLETED)
-            stopping.cancel()
-            if work.done():
-                await work  # it goes on until it is cancelled, so this raises
+        try:
+            async with _running(settings, source) as work:
+                stopping = asyncio.create_task(_told_to_stop(), name="signal to stop")
+                await asyncio.wait([work, stopping], return_when=asyncio.FIRST_COMPLETED)
+                stopping.cancel()
+                if work.done():
+                    await work  # it goes on until it is cancelled, so this raises
+        except* (PenstockError, OSError) as errors:
+            raise errors.exceptions[0] from None
 
 
 @asynccontextmanager

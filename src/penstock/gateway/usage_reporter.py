@@ -46,10 +46,16 @@ class UsageReporter:
             await self._send(state)
             if last:
                 return
-            await self._log.rotate()
+            await self._rotate()
             with suppress(TimeoutError):
                 async with asyncio.timeout(STEP_SECONDS):
                     await ended.wait()
+
+    async def _rotate(self) -> None:
+        try:
+            await self._log.rotate()
+        except PenstockError as error:  # Envoy is being started again; the next step asks once more
+            _log.info("the access log cannot be begun anew yet", reason=error.detail)
 
     async def _count(self, state: UsageState) -> bool:
         """Whether there is more to count at once."""
