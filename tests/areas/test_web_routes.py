@@ -239,3 +239,5 @@ async def test_everything_that_runs_scripts_is_in_one_list(application: Applicat
         "IsEnabled": True,
     }
     assert listed[endpoint["Id"]]["Kind"] == "notebook-endpoint"
+    notebook = (await application.reader.get(f"/automation/notebook/{endpoint['NotebookId']}")).json()
+    assert listed[endpoint["Id"]]["ScriptName"] == notebook["FileName"]

@@ -1,7 +1,8 @@
 """What actions and notebooks have in common: code that is analyzed, run by its id, and has a history."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -9,7 +10,7 @@ from uuid import UUID
 from penstock.engine.documents.analysis import Analysis, analyze_apart
 from penstock.kernel.actor import Actor
 from penstock.kernel.entity import Entity
-from penstock.kernel.errors import FieldError, InUse
+from penstock.kernel.errors import FieldError, InUse, NotFound
 from penstock.resource.answer import Encoded
 from penstock.resource.ports.runs import AcceptedRun, RecordedRun, RunParameter, Runs, RunTrigger, Script
 from penstock.resource.ports.scripts import DeclaredParameter, KnownScript, ScriptUses
@@ -70,6 +71,14 @@ class ScriptService(ABC, Generic[E]):
         code = await self._code(id)
         declared = (await _analyzed(code)).parameters
         return KnownScript(id, code.name, [DeclaredParameter(p.name, p.type, p.required) for p in declared])
+
+    async def names(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
+        """See resource.ports.scripts.Scripts."""
+        names: dict[UUID, str] = {}
+        for id in ids:
+            with suppress(NotFound):
+                names[id] = (await self._code(id)).name
+        return names
 
     async def start(
         self,

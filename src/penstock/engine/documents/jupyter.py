@@ -17,6 +17,8 @@ def parse_ipynb(source: str) -> Document:
     import nbformat
 
     text = source.removeprefix("\ufeff")
+    if '"nbformat"' not in text:
+        raise Invalid.one("", "is no Jupyter notebook: it has no nbformat")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what nbformat mends in its copy

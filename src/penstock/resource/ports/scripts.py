@@ -1,6 +1,6 @@
 """Actions and notebooks, as those see them that run them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -32,6 +32,10 @@ class Scripts(Protocol):
 
     async def known(self, id: UUID) -> KnownScript:
         """Raises NotFound."""
+        ...
+
+    async def names(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
+        """What those of them that exist are called."""
         ...
 
     async def start(
