@@ -60,6 +60,12 @@ def credential(header: str) -> str:
     return header if header in (KEY_HEADER, AUTHORIZATION) else AUTHORIZATION
 
 
+def told_by_tokens(subscriptions: Sequence[GatewaySubscription]) -> tuple[str, ...]:
+    """All headers that tokens are told by, which upstreams don't see."""
+    of_claims = [shown.header for each in subscriptions if each.type is Access.OIDC for shown in shown_by(each)]
+    return tuple(sorted({*of_claims, *(shown.header for shown in holding(subscriptions))}))
+
+
 def holding(subscriptions: Iterable[GatewaySubscription]) -> list[Shown]:
     """The headers of tokens that hold, whatever they claim."""
     shown = [Shown(holding_header(each.oidc), each.oidc.issuer) for each in subscriptions if each.oidc is not None]

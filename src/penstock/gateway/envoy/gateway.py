@@ -107,6 +107,14 @@ class Gateway:
             await self._bring(table)
             self._table = table
 
+    async def keys_fetched(self) -> None:
+        """Returns once every issuer of tokens has been asked for its keys, and those it has are in force."""
+        await self._keys.tried()
+
+    async def fetch_keys(self) -> None:
+        """Asks the issuers of tokens for their keys now, which happens every five minutes by itself."""
+        await self._keys.fetch()
+
     async def reopen_log(self) -> None:
         """Has the access log opened again, by its name. Raises Unavailable."""
         await self._admin.reopen_logs()

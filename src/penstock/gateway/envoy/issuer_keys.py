@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -39,6 +40,17 @@ class _Discovery(msgspec.Struct):
     jwks_uri: str
 
 
+class _Followed:
+    """An issuer whose keys are kept. tried: set when it was asked last. again: set to ask it now."""
+
+    def __init__(self, oidc: GatewayOidc) -> None:
+        self.oidc = oidc
+        self.keys: str | None = None
+        self.problem: str | None = None
+        self.tried = asyncio.Event()
+        self.again = asyncio.Event()
+
+
 class IssuerKeyBook:
     """The keys of the issuers that a table names; used as a context manager.
 
@@ -49,9 +61,8 @@ class IssuerKeyBook:
         self._folder = folder / "issuers"
         self._http = GuardedHttp(AddressGuard(allow_private=allow_private))
         self._changed = changed
-        self._known: dict[str, str] = {}
-        self._problems: dict[str, str] = {}
-        self._wanted: dict[str, asyncio.Task[None]] = {}
+        self._issuers: dict[str, _Followed] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -63,47 +74,63 @@ class IssuerKeyBook:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in self._wanted.values():
+        for task in self._tasks.values():
             task.cancel()
         await self._group.__aexit__(None, None, None)
         await self._http.__aexit__(None, None, None)
 
     @property
     def known(self) -> IssuerKeys:
-        return dict(self._known)
+        return {name: each.keys for name, each in self._issuers.items() if each.keys is not None}
 
     @property
     def problem(self) -> str | None:
         """Of the first issuer whose keys are not to be had."""
-        return next(iter(self._problems.values()), None)
+        return next((each.problem for each in self._issuers.values() if each.problem), None)
 
     def want(self, subscriptions: Iterable[GatewaySubscription]) -> None:
         """From now on keeps the keys of these subscriptions' issuers, and of no others."""
         wanted = {keys_of(each.oidc): each.oidc for each in subscriptions if each.oidc is not None}
-        for name in self._wanted.keys() - wanted.keys():
-            self._wanted.pop(name).cancel()
-            self._known.pop(name, None)
-            self._problems.pop(name, None)
-        for name in wanted.keys() - self._wanted.keys():
-            if (kept := self._read(name)) is not None:
-                self._known[name] = kept
-            self._wanted[name] = self._group.create_task(self._keep(name, wanted[name]), name=f"keys of {name}")
+        for name in self._issuers.keys() - wanted.keys():
+            del self._issuers[name]
+            self._tasks.pop(name).cancel()
+        for name in wanted.keys() - self._issuers.keys():
+            issuer = self._issuers[name] = _Followed(wanted[name])
+            issuer.keys = self._read(name)
+            self._tasks[name] = self._group.create_task(self._keep(name, issuer), name=f"keys of {name}")
 
-    async def _keep(self, name: str, oidc: GatewayOidc) -> None:
+    async def tried(self) -> None:
+        """Returns once every issuer has been asked, and what it said is in force."""
+        await asyncio.gather(*(each.tried.wait() for each in self._issuers.values()))
+
+    async def fetch(self) -> None:
+        """Asks every issuer now, and returns as `tried` does."""
+        for each in self._issuers.values():
+            each.tried.clear()
+            each.again.set()
+        await self.tried()
+
+    async def _keep(self, name: str, issuer: _Followed) -> None:
         while True:
+            pause = _EVERY_SECONDS
             try:
-                found = await self._fetched(oidc)
+                await self._renew(name, issuer, await self._fetched(issuer.oidc))
+                issuer.problem = None
             except PenstockError as error:
-                self._problems[name] = f"the keys of {oidc.issuer} cannot be fetched: {error.detail}"
-                _log.warning("keys of an issuer cannot be fetched", issuer=oidc.issuer, reason=error.detail)
-                await asyncio.sleep(_AGAIN_SECONDS)
-                continue
-            self._problems.pop(name, None)
-            if self._known.get(name) != found:
-                self._known[name] = found
-                await asyncio.to_thread(write_private, self._file(name), found)
-                await self._changed()
-            await asyncio.sleep(_EVERY_SECONDS)
+                issuer.problem = f"the keys of {issuer.oidc.issuer} cannot be fetched: {error.detail}"
+                _log.warning("keys of an issuer cannot be fetched", issuer=issuer.oidc.issuer, reason=error.detail)
+                pause = _AGAIN_SECONDS
+            issuer.tried.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await issuer.again.wait()
+            issuer.again.clear()
+
+    async def _renew(self, name: str, issuer: _Followed, keys: str) -> None:
+        if issuer.keys != keys:
+            issuer.keys = keys
+            await asyncio.to_thread(write_private, self._file(name), keys)
+            await self._changed()
 
     async def _fetched(self, oidc: GatewayOidc) -> str:
         """Raises PenstockError."""

@@ -39,7 +39,7 @@ def limiting() -> Json:
 
 def ready_to_limit() -> Json:
     """By filter, what has it wait on a route from which a token may lead to a limited subscription's."""
-    return {FILTER: typed(_FILTER, stat_prefix="waiting")}
+    return {FILTER: typed(_FILTER, stat_prefix="waiting", token_bucket=_WITHOUT_END)}
 
 
 def buckets(subscriptions: Iterable[GatewaySubscription]) -> dict[str, Json]:

@@ -12,6 +12,7 @@ _LINE = re.compile(r"envoy\|(?P<level>[a-z]+)\|(?P<text>.*)")
 _REFUSAL = "config update rejected:"
 _SHOWN_FROM_HERE = "goo.gle/"
 """Envoy's mark before a message that it shows in full, over many lines."""
+_STOPPING = "caught ENVOY_SIGTERM"
 _SUBJECT = re.compile(r'name: "(?P<name>[^"]*)"')
 _LONGEST = 300
 _PATIENCE_SECONDS = 1.0
@@ -55,7 +56,7 @@ class EnvoyLog:
         elif match["level"] in ("error", "critical"):
             self._errors.append(before[:_LONGEST].strip())
             _log.error("envoy", text=before[:_LONGEST].strip())
-        elif not refused:
+        elif not refused and _STOPPING not in before:
             _log.warning("envoy", text=before[:_LONGEST].strip())
 
     def _take_rest(self, line: str) -> None:

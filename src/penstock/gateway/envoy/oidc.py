@@ -58,6 +58,8 @@ def providers(subscriptions: Iterable[GatewaySubscription], keys: IssuerKeys) ->
             "issuer": oidc.issuer,
             "audiences": [oidc.audience],
             "local_jwks": {"inline_string": keys[keys_of(oidc)]},
+            # And by no other way, such as a parameter of the query, which logs would show.
+            "from_headers": [{"name": "authorization", "value_prefix": "Bearer "}],
             "forward": True,  # to the next provider; the route takes it off
             "require_expiration": True,
             "clear_route_cache": True,

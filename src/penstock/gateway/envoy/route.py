@@ -1,7 +1,7 @@
 """One route: the calls of a subscription, or of nobody, to a version."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
@@ -23,12 +23,12 @@ _COOKIES = ("cookie", "set-cookie")
 class VersionRoutes:
     """Routes of a version; what they have in common is made once.
 
-    cluster: where they lead to. tokens: the part that has tokens looked at, on routes of calls that show nothing else.
+    cluster: where they lead to. on_the_way: by filter, what looks at tokens, on routes of calls that show nothing else.
     """
 
-    def __init__(self, version: GatewayVersion, cluster: str, tokens: Mapping[str, Json]) -> None:
+    def __init__(self, version: GatewayVersion, cluster: str, on_the_way: Mapping[str, Json]) -> None:
         self._version = version
-        self._tokens = tokens
+        self._on_the_way = on_the_way
         self._match = {"path_separated_prefix": version.path}
         self._filters = decompressing(version.connection.decompression)
         self._headers = merged(version.upstream.headers)
@@ -37,26 +37,26 @@ class VersionRoutes:
         self._answer = _answer_headers(version)
         self._taken_off = () if version.connection.use_cookies else _COOKIES[:1]
 
-    def subscribed(self, subscription: GatewaySubscription, credential: str) -> Json:
-        """Calls of the subscription. credential: the header that showed it, which the upstream doesn't see."""
+    def subscribed(self, subscription: GatewaySubscription, shown: Sequence[str]) -> Json:
+        """Calls of the subscription. shown: the headers that showed it, which the upstream doesn't see."""
         if subscription.spent_until is not None:
             return self._spent(subscription, subscription.spent_until)
         headers = merged(subscription.headers, self._headers)
-        route = self._passing(subscription.name, headers, (credential,))
+        route = self._passing(subscription.name, headers, shown)
         if subscription.rate is None:
             return route
         return self._with_filters({**route, **limited(subscription)}, limiting())
 
     def open(self) -> Json:
         """Calls without a subscription, of a version that needs none."""
-        return self._with_filters(self._passing(None, self._headers, ()), self._tokens)
+        return self._with_filters(self._passing(None, self._headers, ()), self._on_the_way)
 
     def denied(self, challenges: Iterable[str]) -> Json:
         """Calls that show no subscription."""
         route = self._answering(None, 401, "No subscription to this API was shown, or one that does not hold")
         route["response_headers_to_add"] = [_challenge(text) for text in challenges]
         # Filters are chosen by the first route, and kept when a token leads to another one.
-        return self._with_filters(route, {**self._filters, **self._tokens})
+        return self._with_filters(route, {**self._filters, **self._on_the_way})
 
     def forbidden(self) -> Json:
         """Calls with a token that holds, of nobody who has a subscription."""
@@ -69,7 +69,7 @@ class VersionRoutes:
         action = {name: value for name, value in route["route"].items() if name not in _REWRITES}
         return {**route, "match": match, "route": action}
 
-    def _passing(self, subscription: str | None, headers: Mapping[str, str], taken_off: tuple[str, ...]) -> Json:
+    def _passing(self, subscription: str | None, headers: Mapping[str, str], taken_off: Sequence[str]) -> Json:
         name = self._name(subscription)
         headers = {**headers, **self._accepted}
         if self._version.connection.allow_auto_redirect:

@@ -8,14 +8,24 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from penstock.gateway.envoy.access import admitted, by_path, challenges, credential, holding, is_open, shown_by
+from penstock.gateway.envoy.access import (
+    admitted,
+    by_path,
+    challenges,
+    credential,
+    holding,
+    is_open,
+    shown_by,
+    told_by_tokens,
+)
 from penstock.gateway.envoy.clusters import cluster_name
+from penstock.gateway.envoy.limits import ready_to_limit
 from penstock.gateway.envoy.oidc import IssuerKeys, looking_at_tokens, requirement
 from penstock.gateway.envoy.redirects import MARK, redirected_matches
 from penstock.gateway.envoy.retries import repeatable, retrying_repeatable
 from penstock.gateway.envoy.route import VersionRoutes
 from penstock.gateway.envoy.typed import Json, typed
-from penstock.protocol.gateway import GatewaySubscription, GatewayTable, GatewayVersion
+from penstock.protocol.gateway import Access, GatewaySubscription, GatewayTable, GatewayVersion
 
 NAME = "routes"
 _ROUTE = "envoy.config.route.v3."
@@ -96,7 +106,8 @@ class _Version:
     ) -> None:
         self._version = version
         self._subscriptions = subscriptions
-        self._routes = VersionRoutes(version, cluster_name(version), tokens)
+        self._routes = VersionRoutes(version, cluster_name(version), self._on_the_way(tokens))
+        self._told_by_tokens = told_by_tokens(subscriptions)
 
     def by_what_is_shown(self) -> Json:
         """One map for each header, one behind the other; then nothing was shown."""
@@ -110,22 +121,32 @@ class _Version:
         if not self._version.connection.allow_auto_redirect:
             return {}
         matches = redirected_matches(self._version.upstream)
-        routes = [self._routes.subscribed(each, credential(header)) for each, header in self._first_shown()]
+        routes = [self._subscribed(each, header) for each, header in self._first_shown()]
         if is_open(self._version):
             routes.append(self._routes.open())
         passing = [route for route in routes if "route" in route]
         return {each["name"]: _list([self._routes.redirected(each, match) for match in matches]) for each in passing}
 
+    def _on_the_way(self, tokens: Mapping[str, Json]) -> Mapping[str, Json]:
+        """By filter, what is at work on the route of a call whose token has not been looked at."""
+        limited = tokens and any(each.rate for each in self._subscriptions if each.type is Access.OIDC)
+        return {**tokens, **(ready_to_limit() if limited else {})}
+
+    def _subscribed(self, subscription: GatewaySubscription, header: str) -> Json:
+        told = self._told_by_tokens if subscription.type is Access.OIDC else ()
+        return self._routes.subscribed(subscription, (credential(header), *told))
+
     def _by_header(self) -> dict[str, dict[str, Json]]:
         found: dict[str, dict[str, Json]] = {}
         for subscription in self._subscriptions:
             for header, value in shown_by(subscription):
-                route = self._routes.subscribed(subscription, credential(header))
+                route = self._subscribed(subscription, header)
                 found.setdefault(header, {}).setdefault(value, self._action(route))
-        for header, value in holding(self._subscriptions):
-            found.setdefault(header, {}).setdefault(value, _action(self._routes.forbidden()))
-            found[header] = found.pop(header)  # behind the claims
-        return found
+        valid = dict(holding(self._subscriptions))
+        # What a token claims comes before that it is valid, and both before that this is not enough.
+        found = dict(sorted(found.items(), key=lambda entry: entry[0] in valid))
+        refused = _action(self._routes.forbidden())
+        return found | {header: {value: refused} for header, value in valid.items() if header not in found}
 
     def _first_shown(self) -> list[tuple[GatewaySubscription, str]]:
         return [(each, shown[0].header) for each in self._subscriptions if (shown := shown_by(each))]
