@@ -30,9 +30,12 @@ _NOTED = _DROPPED | {b"content-length"}
 
 
 class RequestHead:
-    """What a request begins with. version: of HTTP. path, query: as they came."""
+    """What a request begins with. version: of HTTP. path, query: as they came.
 
-    __slots__ = ("_kept", "_noted", "method", "path", "query", "version")
+    coding: how the body is transferred; empty for as it is.
+    """
+
+    __slots__ = ("_kept", "_noted", "coding", "method", "path", "query", "version")
 
     def __init__(self, method: bytes, target: bytes, headers: Headers, version: str) -> None:
         """Raises ValueError for a target that has no path."""
@@ -52,6 +55,7 @@ class RequestHead:
                 self._noted[lower] = self._noted[lower] + b"," + value if lower in self._noted else value
             if lower not in _DROPPED:
                 self._kept.append((lower, value))
+        self.coding = self._noted.get(b"transfer-encoding", b"").strip().lower()
 
     @property
     def key(self) -> str | None:
@@ -68,11 +72,6 @@ class RequestHead:
     def length(self) -> int:
         """Bytes of its body, as far as it says."""
         return int(self._noted.get(b"content-length", b"0"))
-
-    @property
-    def coding(self) -> bytes:
-        """How the body is transferred: empty for as it is."""
-        return self._noted.get(b"transfer-encoding", b"").strip().lower()
 
     @property
     def asks_to_go_on(self) -> bool:
