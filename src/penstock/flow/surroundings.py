@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -14,7 +14,9 @@ from penstock.egress.address_guard import AddressGuard
 from penstock.egress.guarded_http import GuardedHttp
 from penstock.egress.local_folders import LocalFolders
 from penstock.flow.http.http_server import HttpServer
-from penstock.flow.sql.databases import Databases
+
+if TYPE_CHECKING:
+    from penstock.flow.sql.databases import Databases
 
 _MIB = 1024 * 1024
 
@@ -46,10 +48,19 @@ class FlowSurroundings:
         self.http = GuardedHttp(self.guard)
         self.server = server or HttpServer(reach.http_host, reach.http_port, reach.most)
         self._own_server = server is None
-        self.databases = Databases(self.guard, self.folders)
+        self._databases: Databases | None = None
         self.most = reach.most
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stack = AsyncExitStack()
+
+    @property
+    def databases(self) -> "Databases":
+        """Made when a flow first asks for it: what it loads is large, and most agents never need it."""
+        if self._databases is None:
+            from penstock.flow.sql.databases import Databases
+
+            self._databases = Databases(self.guard, self.folders)
+        return self._databases
 
     def turn(self, name: str) -> asyncio.Lock:
         """A lock that all who ask with the name share, for as long as one of them keeps it."""
@@ -59,7 +70,7 @@ class FlowSurroundings:
         return lock
 
     async def __aenter__(self) -> Self:
-        self._stack.push_async_callback(self.databases.close)
+        self._stack.push_async_callback(self._close_databases)
         if self._own_server:
             await self._stack.enter_async_context(self.server)
         await self._stack.enter_async_context(self.http)
@@ -69,3 +80,7 @@ class FlowSurroundings:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.aclose()
+
+    async def _close_databases(self) -> None:
+        if self._databases is not None:
+            await self._databases.close()

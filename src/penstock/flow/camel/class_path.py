@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from penstock.flow.camel.fetching import Fetched, Order
+from penstock.flow.camel.fetch_order import Fetched, Order
 from penstock.flow.camel.installation import CamelInstallation
 from penstock.kernel.errors import PenstockError
 from penstock.packages.index import PackageIndex

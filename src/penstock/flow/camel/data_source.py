@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import msgspec
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from penstock.kernel.errors import Invalid
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 VARIABLE = "datasource."
 """What the name of a database's variable begins with."""
@@ -42,6 +44,9 @@ class DataSource(msgspec.Struct, frozen=True):
 
 def data_source(name: str, address: str) -> DataSource:
     """The bean for an address as SQLAlchemy writes it. Raises Invalid; the address is not repeated."""
+    from sqlalchemy.engine import make_url  # large, and few flows need it
+    from sqlalchemy.exc import ArgumentError
+
     variable = f"{VARIABLE}{name}"
     try:
         url = make_url(address)
@@ -60,7 +65,7 @@ def data_source(name: str, address: str) -> DataSource:
     return DataSource(driver.package, properties, str(url.password or ""))
 
 
-def _jdbc(driver: _Driver, url: URL) -> str:
+def _jdbc(driver: _Driver, url: "URL") -> str:
     if driver.port is None:
         return f"jdbc:{driver.scheme}:{url.database or ':memory:'}"
     host = f"[{url.host}]" if url.host and ":" in url.host else url.host

@@ -9,25 +9,10 @@ from pathlib import Path
 import msgspec
 
 from penstock.flow.camel.coordinate import Coordinate
+from penstock.flow.camel.fetch_order import Fetched, Order
 from penstock.flow.camel.release import ROOTS, locked
 from penstock.flow.camel.repository import Repository
 from penstock.kernel.errors import PenstockError
-
-
-class Order(msgspec.Struct, frozen=True):
-    """packages: Maven coordinates. folder: where to keep them. runtime: where the runtime's own jars are."""
-
-    packages: list[str]
-    folder: str
-    runtime: str
-    mirror: str
-
-
-class Fetched(msgspec.Struct, frozen=True):
-    """jars: what a class path needs beside the runtime. problem: why there is none, None when there is."""
-
-    jars: list[str] = []
-    problem: str | None = None
 
 
 def fetch(order: Order) -> Fetched:

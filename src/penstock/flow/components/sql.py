@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
@@ -13,8 +13,11 @@ from penstock.flow.intake import Intake
 from penstock.flow.listener import Level
 from penstock.flow.period import Period
 from penstock.flow.poller import Poller
-from penstock.flow.sql.databases import Database, DataSource
+from penstock.flow.sql.data_source import DataSource
 from penstock.flow.sql.sql_query import QueryFailed, SqlQuery
+
+if TYPE_CHECKING:
+    from penstock.flow.sql.databases import Database
 
 _CAMEL_OVERRIDES = ("CamelSqlQuery", "CamelSqlParameters", "CamelSqlRetrieveGeneratedKeys", "CamelSqlGeneratedColumns")
 
@@ -98,7 +101,7 @@ class Sql(Consumer, Producer, frozen=True, kw_only=True):
         elif not self.noop:
             exchange.body = result
 
-    async def _run_batch(self, database: Database, exchange: Exchange, flow: FlowContext) -> None:
+    async def _run_batch(self, database: "Database", exchange: Exchange, flow: FlowContext) -> None:
         items = exchange.body if isinstance(exchange.body, list | tuple) else [exchange.body]
         queries = [await self.query.bind(item, exchange, flow, self.separator) for item in items]
         exchange.headers["CamelSqlUpdateCount"] = await database.run_all(queries)
@@ -138,7 +141,7 @@ class Sql(Consumer, Producer, frozen=True, kw_only=True):
             query = self.on_consume_batch_complete
             await database.run(await query.bind(None, intake.exchange(), flow, self.separator))
 
-    async def _consumed(self, body: object, intake: Intake, database: Database, exchange: Exchange) -> None:
+    async def _consumed(self, body: object, intake: Intake, database: "Database", exchange: Exchange) -> None:
         """Runs the statement for an exchange that has ended."""
         query = self.on_consume if exchange.error is None else self.on_consume_failed
         if query is None:

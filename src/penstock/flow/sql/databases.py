@@ -1,7 +1,6 @@
 """The databases that flows use: connections that are kept, and statements that run beside the event loop."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -15,29 +14,15 @@ from penstock.egress.address_guard import AddressGuard
 from penstock.egress.database_address import DatabaseAddress, DatabaseFailed
 from penstock.egress.local_folders import LocalFolders
 from penstock.flow.parsing.references import DATA_SOURCE
+from penstock.flow.sql.data_source import DataSource
 from penstock.flow.sql.sql_query import BoundQuery, QueryFailed
 from penstock.flow.variables import Variables
 from penstock.kernel.errors import NotFound
 
 _CONNECTIONS = 5
 _THREADS = 16
-_NAME = re.compile(r"#(?:bean:)?([A-Za-z0-9][A-Za-z0-9._-]*)")
 _LONGEST_REASON = 500
 T = TypeVar("T")
-
-
-class DataSource(str):
-    """The name of a database: the variable `datasource.NAME` holds its address."""
-
-    __slots__ = ()
-
-    @classmethod
-    def parse(cls, text: str) -> "DataSource":
-        """Raises ValueError for anything but `#NAME`."""
-        match = _NAME.fullmatch(text.strip())
-        if match is None:
-            raise ValueError("must be a name like '#orders', whose address is the variable 'datasource.orders'")
-        return cls(match[1])
 
 
 class Outcome(msgspec.Struct, frozen=True):
