@@ -2,6 +2,9 @@
 
 from penstock.areas.apim.api_http import ApiOperations
 from penstock.areas.apim.apis import ApiService
+from penstock.areas.apim.catalog.http import CatalogOperations
+from penstock.areas.apim.catalog.service import Catalog
+from penstock.areas.apim.catalog.sources import DocumentSources
 from penstock.areas.apim.keys.change import KeyChanges
 from penstock.areas.apim.keys.http import KeyOperations
 from penstock.areas.apim.keys.key import KeyPrints
@@ -40,7 +43,9 @@ AREA = Area(
     journals=(API_USAGE,),
     services=(
         ApiService,
+        Catalog,
         CurrentTable,
+        DocumentSources,
         GatewayStandings,
         GatewayStreams,
         KeyChanges,
@@ -59,7 +64,14 @@ AREA = Area(
         UsageTaking,
         VersionService,
     ),
-    handlers=(ApiOperations, KeyOperations, SubscriptionOperations, UsageOperations, VersionOperations),
+    handlers=(
+        ApiOperations,
+        CatalogOperations,
+        KeyOperations,
+        SubscriptionOperations,
+        UsageOperations,
+        VersionOperations,
+    ),
     workers=(GatewayTables, KeySealRenewal, LocalGateway, UsageReading),
     kinds=(ApiKind, ApiSubscriptionKind, ApiVersionKind),
     provides=((ApiUsage, UsageCounts),),

@@ -11,9 +11,10 @@ import msgspec
 
 from penstock.areas.apim.header_checks import header_errors
 from penstock.connectors.reference import names_in
+from penstock.egress.guarded_http import http_host
 from penstock.kernel.duration import Duration
 from penstock.kernel.errors import FieldError
-from penstock.kernel.wire import Wire
+from penstock.kernel.wire import Map, Wire
 
 _PATH = re.compile(r"/[!-~]*", re.ASCII)
 _LONGEST = 2000
@@ -33,8 +34,8 @@ class UpstreamParameters(Wire):
     """What every type takes.
 
     Timeout: for the whole answer. Retries: of requests that may be repeated. HealthPath: asked for whether a host is
-    well, below the address. Headers: added to each request. Deprecated, Sunset: told to callers. `{{var:NAME}}` in
-    HealthPath and in values of Headers is replaced.
+    well, below the address. Headers: added to each request. Deprecated, Sunset: told to callers. OpenApi: the address
+    of its OpenAPI document (JSON), or the document. `{{var:NAME}}` in HealthPath and in values of Headers is replaced.
     """
 
     timeout: Duration = Duration(seconds=60)
@@ -43,6 +44,7 @@ class UpstreamParameters(Wire):
     headers: dict[str, str] = {}
     deprecated: datetime | None = None
     sunset: datetime | None = None
+    open_api: str | Map | None = None
 
 
 class AddressParameters(UpstreamParameters):
@@ -80,9 +82,19 @@ def upstream_errors(parameters: UpstreamParameters) -> Sequence[FieldError]:
         errors.append(FieldError("Parameters.HealthPath", "must be a path like /health"))
     if parameters.deprecated and parameters.sunset and parameters.sunset < parameters.deprecated:
         errors.append(FieldError("Parameters.Sunset", "must not be before Deprecated"))
+    if isinstance(parameters.open_api, str):
+        errors += _document_errors(parameters.open_api)
     if isinstance(parameters, AddressParameters) and (problem := url_problem(parameters.url)):
         errors.append(FieldError("Parameters.Url", problem))
     return errors
+
+
+def _document_errors(address: str) -> Sequence[FieldError]:
+    try:
+        http_host(address)
+    except ValueError as error:
+        return [FieldError("Parameters.OpenApi", f"{error}, or an OpenAPI document")]
+    return []
 
 
 def url_problem(url: str) -> str | None:

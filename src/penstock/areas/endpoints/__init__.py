@@ -23,6 +23,7 @@ from penstock.resource.assignment_worker import AssignmentLinks
 from penstock.resource.assignments import AssignmentParts
 from penstock.resource.matching import Matching
 from penstock.resource.ports.apis import ApiUses
+from penstock.resource.ports.endpoint_documents import EndpointDocuments
 from penstock.resource.ports.hosted_endpoints import HostedEndpoints
 from penstock.resource.reports import AgentReports
 
@@ -47,5 +48,5 @@ AREA = Area(
     handlers=(AgentEndpointOperations, EndpointOperations, SchemaOperations),
     workers=(EndpointAgents, EndpointReportTaker, EndpointSealRenewal),
     kinds=(IntegrationEndpointKind,),
-    provides=((ApiUses, EndpointUses), (HostedEndpoints, EndpointPlaces)),
+    provides=((ApiUses, EndpointUses), (EndpointDocuments, EndpointOverview), (HostedEndpoints, EndpointPlaces)),
 )

@@ -99,6 +99,14 @@ class EndpointOverview:
         addresses = await self._addresses(endpoint) if external else []
         return OpenApiDocument(text).with_servers(addresses) if addresses else text
 
+    async def document(self, route: str) -> str | None:
+        """See EndpointDocuments."""
+        endpoint = await self._endpoints.at_route(route)
+        try:
+            return await self.schema(endpoint, external=False) if endpoint is not None else None
+        except NotFound:
+            return None
+
     async def operations(self, id: UUID) -> list[OpenApiOperation]:
         """Raises NotFound."""
         endpoint = await self._endpoints.get(id)

@@ -75,6 +75,10 @@ class EndpointService:
     async def find(self, name: str) -> StoredEndpoint | None:
         return await self._endpoints.find("name", name)
 
+    async def at_route(self, route: str) -> StoredEndpoint | None:
+        """Routes are compared without case."""
+        return await self._endpoints.find("route", route)
+
     async def create(self, wanted: Wanted, actor: Actor) -> StoredEndpoint:
         """Raises Invalid, NameTaken."""
         endpoint, writes = await self.plan(wanted, None, actor)

@@ -5,6 +5,7 @@ from penstock.areas.triggers.event_matches import EventMatches
 from penstock.areas.triggers.event_runs import EventRuns
 from penstock.areas.triggers.event_triggers import EventTriggerService
 from penstock.areas.triggers.named_routes import NamedRoutes
+from penstock.areas.triggers.named_scripts import NamedScripts
 from penstock.areas.triggers.notebook_endpoints import NotebookEndpointService
 from penstock.areas.triggers.notebook_schedules import NotebookScheduleService
 from penstock.areas.triggers.overview import TriggerList
@@ -41,7 +42,7 @@ from penstock.areas.triggers.worker import (
 )
 from penstock.resource.area import Area
 from penstock.resource.ports.scripts import ScriptUses
-from penstock.resource.ports.web_routes import WebRoutes
+from penstock.resource.ports.web_routes import WebRoutes, WebScripts
 
 AREA = Area(
     name="triggers",
@@ -60,6 +61,7 @@ AREA = Area(
         EventRuns,
         EventTriggerService,
         NamedRoutes,
+        NamedScripts,
         NotebookEndpointService,
         NotebookScheduleService,
         Routes,
@@ -81,5 +83,5 @@ AREA = Area(
         WebTriggerOperations,
     ),
     workers=(EventMatching, EventTriggerRunner, ScheduleRepair, ScheduleRunner, WebRunsGoingOn),
-    provides=((ScriptUses, TriggerUses), (WebRoutes, NamedRoutes)),
+    provides=((ScriptUses, TriggerUses), (WebRoutes, NamedRoutes), (WebScripts, NamedScripts)),
 )

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from penstock.areas.apim.catalog.parts import COMPONENTS, Object, as_object
+from penstock.areas.apim.catalog.parts import Object
 
 _OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
@@ -25,19 +24,13 @@ class TakenNames:
         self._taken.add((kind, name))
         return name
 
-    def drop(self, kind: str, name: str) -> None:
-        self._taken.discard((kind, name))
 
-
-def component_names(components: Object, taken: TakenNames, *owner: str) -> Mapping[tuple[str, str], str]:
+def component_names(
+    components: Mapping[str, Mapping[str, Object]], taken: TakenNames, *owner: str
+) -> Mapping[tuple[str, str], str]:
     """New names by section and name. owner: words that they begin with; none leaves them as they are."""
     return {
         (section, name): taken.take(section, *owner, name) if owner else name
-        for section in COMPONENTS
-        for name in as_object(components.get(section, {}), f"components.{section}")
+        for section, named in components.items()
+        for name in named
     }
-
-
-def sections_of(document: Object) -> dict[str, Any]:
-    """Its components. Raises Malformed."""
-    return as_object(document.get("components", {}), "components")

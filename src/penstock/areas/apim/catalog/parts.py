@@ -1,6 +1,6 @@
 """The parts of OpenAPI 3 documents, and where each lies: enough to rewrite them without touching examples."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -33,7 +33,6 @@ class Part(Enum):
     HEADER = auto()
     LINK = auto()
     EXAMPLE = auto()
-    CALLBACK = auto()
     SCHEMA = auto()
 
 
@@ -45,7 +44,6 @@ class How(Enum):
     MAP = auto()
 
 
-_EVERY = "*"
 _CONTENT = {"content": (How.MAP, Part.MEDIA), "examples": (How.MAP, Part.EXAMPLE)}
 _SCHEMA = {"schema": (How.ONE, Part.SCHEMA), **_CONTENT}
 _SCHEMAS: Mapping[How, Sequence[str]] = {
@@ -68,13 +66,12 @@ _SCHEMAS: Mapping[How, Sequence[str]] = {
 HELD: Mapping[Part, Mapping[str, tuple[How, Part]]] = {
     Part.PATH: {
         "parameters": (How.LIST, Part.PARAMETER),
-        **{method: (How.ONE, Part.OPERATION) for method in METHODS},
+        **dict.fromkeys(METHODS, (How.ONE, Part.OPERATION)),
     },
     Part.OPERATION: {
         "parameters": (How.LIST, Part.PARAMETER),
         "requestBody": (How.ONE, Part.BODY),
         "responses": (How.MAP, Part.RESPONSE),
-        "callbacks": (How.MAP, Part.CALLBACK),
     },
     Part.PARAMETER: _SCHEMA,
     Part.HEADER: _SCHEMA,
@@ -84,7 +81,6 @@ HELD: Mapping[Part, Mapping[str, tuple[How, Part]]] = {
     Part.RESPONSE: {"headers": (How.MAP, Part.HEADER), "links": (How.MAP, Part.LINK), **_CONTENT},
     Part.LINK: {},
     Part.EXAMPLE: {},
-    Part.CALLBACK: {_EVERY: (How.ONE, Part.PATH)},
     Part.SCHEMA: {name: (how, Part.SCHEMA) for how, names in _SCHEMAS.items() for name in names},
 }
 COMPONENTS: Mapping[str, Part] = {
@@ -95,7 +91,6 @@ COMPONENTS: Mapping[str, Part] = {
     "requestBodies": Part.BODY,
     "headers": Part.HEADER,
     "links": Part.LINK,
-    "callbacks": Part.CALLBACK,
     "pathItems": Part.PATH,
 }
 
@@ -117,7 +112,9 @@ class Rewriting:
         if depth > _DEEPEST or self._left < 0:
             raise Malformed(f"{place} is too deep" if depth > _DEEPEST else "it is too large")
         found = self._edit(part, as_object(value, place))
-        for name, (how, inner) in _held(part, found):
+        for name, (how, inner) in HELD[part].items():
+            if name not in found:
+                continue
             below = f"{place}.{name}"
             match how:
                 case How.ONE:
@@ -145,12 +142,3 @@ def as_list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
         raise Malformed(f"{place} must be a list")
     return value
-
-
-def _held(part: Part, found: Object) -> Iterator[tuple[str, tuple[How, Part]]]:
-    held = HELD[part]
-    for name in list(found):
-        if name in held:
-            yield name, held[name]
-        elif _EVERY in held and not name.startswith(("x-", "$")):
-            yield name, held[_EVERY]

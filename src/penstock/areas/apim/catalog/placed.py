@@ -24,7 +24,7 @@ class Placing:
         operation: Object,
         tag: Callable[[str], str],
     ) -> None:
-        self._names = names
+        self.names = names
         self._path = path
         self._operation_ids = operation_ids
         self._operation = operation
@@ -46,7 +46,8 @@ class Placing:
         return found
 
     def _place_operation(self, found: Object) -> None:
-        for name in ("servers", "security"):
+        # Whoever is called back is called by the upstream, past the gateway.
+        for name in ("servers", "security", "callbacks"):
             found.pop(name, None)
         self._rename_operation(found)
         tags = found.get("tags")
@@ -77,14 +78,14 @@ class Placing:
         }
 
     def _target(self, target: str) -> str:
-        known = ("schemas", target) in self._names
+        known = ("schemas", target) in self.names
         return self._reference(f"{_COMPONENTS}schemas/{target}" if known else target)
 
     def _reference(self, reference: str) -> str:
         if reference.startswith(_COMPONENTS):
             section, _, rest = reference.removeprefix(_COMPONENTS).partition("/")
             name, slash, inner = rest.partition("/")
-            new = self._names.get((section, _plain(name)))
+            new = self.names.get((section, _plain(name)))
             if new is None:
                 raise Malformed(f"it refers to {reference}, which it does not have")
             return f"{_COMPONENTS}{section}/{new}{slash}{inner}"

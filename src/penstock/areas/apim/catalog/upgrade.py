@@ -13,9 +13,8 @@ def upgraded(part: Part, given: Object) -> Object:
         return {"$ref": given["$ref"]}  # what stands beside it has no meaning in 3.0, and has one in 3.1
     schema = {name: value for name, value in given.items() if name != "nullable"}
     for exclusive, bound in _BOUNDS:
-        if isinstance(schema.get(exclusive), bool):
-            if schema.pop(exclusive) and bound in schema:
-                schema[exclusive] = schema.pop(bound)
+        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
+            schema[exclusive] = schema.pop(bound)
     return _with_null(schema) if given.get("nullable") is True else schema
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -52,6 +52,13 @@ class UpstreamSpec(Spec):
     ] = None
     sunset: Annotated[
         datetime | None, msgspec.Meta(description="When it will go away; callers are told (RFC 8594).")
+    ] = None
+    open_api: Annotated[
+        str | dict[str, Any] | None,
+        msgspec.Meta(
+            description="The address of its OpenAPI document (JSON), or the document; unless given, what the endpoint "
+            "shows, or the parameters of the trigger."
+        ),
     ] = None
 
 

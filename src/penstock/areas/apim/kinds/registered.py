@@ -17,8 +17,8 @@ E = TypeVar("E", bound=Entity)
 T = TypeVar("T", bound=Spec)
 
 _OBJECTS = ("Authentication", "Connection", "Parameters")
-_FREE = "Headers"
-"""The parameter whose inner names are the user's."""
+_FREE = frozenset(("Headers", "OpenApi"))
+"""Parameters whose inner names are the user's."""
 
 
 class RegisteredKind(ResourceKind[S, E], Generic[S, E]):
@@ -61,7 +61,7 @@ def parameters_in_document(error: Invalid) -> Invalid:
         first, *rest = field.split(".")
         if first not in _OBJECTS or not rest:
             return field
-        free = 1 if rest[0] == _FREE else len(rest)
+        free = 1 if rest[0] in _FREE else len(rest)
         return ".".join((first, *(_lowered(each) for each in rest[:free]), *rest[free:]))
 
     return Invalid(msgspec.structs.replace(each, field=placed(each.field)) for each in error.errors)
@@ -73,7 +73,7 @@ def _plain(value: Any) -> Any:
 
 def _cased(parameters: Map) -> Map:
     return {
-        _lowered(name): _cased(value) if isinstance(value, dict) and name != _FREE else value
+        _lowered(name): _cased(value) if isinstance(value, dict) and name not in _FREE else value
         for name, value in parameters.items()
     }
 
