@@ -57,8 +57,13 @@ def host(port: int, name: str = "127.0.0.1") -> GatewayHost:
 
 
 def version(*ports: int, path: str = PATH, access: tuple[Access, ...] = (), **changes: Any) -> GatewayVersion:
-    """A version whose upstream is on these ports. changes: fields of it, of its upstream or of its connection."""
+    """A version whose upstream is on these ports.
+
+    changes: fields of it, of its connection, or of its upstream, whose path is called upstream_path.
+    """
     of_version = {name: changes.pop(name) for name in ("deprecated", "sunset") if name in changes}
+    if "upstream_path" in changes:
+        changes["path"] = changes.pop("upstream_path")
     connection = {name: changes.pop(name) for name in list(changes) if name in GatewayConnection.__struct_fields__}
     upstream = {"hosts": [host(port) for port in ports], **changes}
     _, api, number = path.split("/")
