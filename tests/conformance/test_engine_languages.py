@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,25 @@ import pytest
 from penstock.engine.engine import Engine
 from penstock.engine.languages import installed
 from tests.conformance.kernels import run, running_engine
+
+BASH = [sys.executable, "-m", "bash_kernel", "-f", "{connection_file}"]
+
+
+@pytest.fixture(scope="module")
+async def kernels(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
+    """An engine with a kernel of bash, besides Python's."""
+    folder = tmp_path_factory.mktemp("jupyter")
+    specify(folder / "kernels/bash", BASH, "bash")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("JUPYTER_PATH", str(folder))
+        async with running_engine(tmp_path_factory.mktemp("engine")) as engine:
+            yield engine
+
+
+def specify(folder: Path, argv: list[str], language: str) -> None:
+    folder.mkdir(parents=True)
+    written = json.dumps({"argv": argv, "display_name": language.title(), "language": language})
+    (folder / "kernel.json").write_text(written)
 
 
 async def test_cells_of_another_language_run_in_its_kernel(kernels: Engine) -> None:
@@ -39,36 +59,43 @@ async def test_parameters_reach_another_language_when_it_asks_for_them(kernels: 
     assert (await run(kernels, document, parameters={"city": "Oslo"})).text == 'in "Oslo"\n'
 
 
-async def test_other_languages_are_kept_apart_as_python_is(kernels: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_other_languages_are_kept_apart_as_python_is(kernels: Engine) -> None:
     if not kernels.isolation.has_view:
         pytest.skip("there is no bubblewrap")
     here = Path(__file__)
-    shown = await run(kernels, f"#!bash\ncat {here}; env | grep -c PENSTOCK_URL; ls ~; ls -d /home/* /root/*; true")
+    shown = await run(kernels, f"#!bash\ncat {here}; ls ~; ls /home; (echo > /dev/tcp/127.0.0.1/22); true")
     assert f"{here}: No such file" in shown.text
+    assert "/home'" in shown.text
+    assert "/dev/tcp/127.0.0.1/22: Connection refused" in shown.text
     assert shown.error is None
 
 
-async def test_an_endless_loop_of_another_language_is_ended(tmp_path: Path) -> None:
-    async with running_engine(tmp_path, RUN_SECONDS="2") as engine:
-        shown = await run(engine, "#!bash\nwhile true; do :; done")
+async def test_an_endless_loop_of_another_language_is_ended(kernels: Engine) -> None:
+    shown = await run(kernels, "#!bash\nwhile true; do :; done", seconds=2)
     assert shown.error == "the run took longer than 2 s"
 
 
 async def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(kernels: Engine) -> None:
-    for name in ("julia", "c#"):
-        shown = await run(kernels, f"#!{name}\n1 + 1")
+    for mark, name in (("julia", "julia"), ("c#", "csharp")):
+        shown = await run(kernels, f"#!{mark}\n1 + 1")
         assert shown.error is not None
-        assert shown.error.startswith(
-            f"the kernel '{'csharp' if name == 'c#' else name}' is not installed; installed: "
-        )
-        assert "bash" in shown.error
+        assert shown.error.startswith(f"the kernel '{name}' is not installed; installed: bash")
 
 
 def test_kernels_in_the_environment_of_the_scripts_python_are_found(tmp_path: Path) -> None:
-    specification = tmp_path / "share/jupyter/kernels/mine/kernel.json"
-    specification.parent.mkdir(parents=True)
-    specification.write_text('{"argv": ["sh", "-c", "{connection_file}"], "display_name": "Mine", "language": "Own"}')
+    specify(tmp_path / "share/jupyter/kernels/mine", ["sh", "-c", "{connection_file}"], "own")
     found = installed(str(tmp_path / "bin/python"))
     assert found["own"] is found["mine"]
-    assert found["mine"].argv == ("/usr/bin/sh", "-c", "{connection_file}")
+    argv = found["mine"].argv or ()
+    assert (Path(argv[0]).name, argv[0][0], argv[1:]) == ("sh", "/", ("-c", "{connection_file}"))
     assert "mine" not in installed(sys.executable)
+
+
+def test_a_specification_that_cannot_be_read_hides_no_other_kernel(tmp_path: Path) -> None:
+    specify(tmp_path / "share/jupyter/kernels/good", ["sh"], "good")
+    for name, content in (("broken", "{"), ("empty", '{"argv": [], "display_name": "", "language": ""}')):
+        specify(tmp_path / "share/jupyter/kernels" / name, ["sh"], name)
+        (tmp_path / "share/jupyter/kernels" / name / "kernel.json").write_text(content)
+    found = installed(str(tmp_path / "bin/python"))
+    assert "good" in found
+    assert not {"broken", "empty"} & found.keys()
