@@ -2,44 +2,22 @@
 
 import collections.abc
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from penstock.flow.component import Component, Consumer, Producer
+from penstock.flow.component import Component
 from penstock.flow.dataformat import DataFormat
 from penstock.flow.element import Element
 from penstock.flow.family import Family
 from penstock.flow.language import Language, Use
 from penstock.flow.parsing.document import Mapping, Node, Scalar, Sequence
-from penstock.flow.parsing.endpoint_uri import EndpointUri
+from penstock.flow.parsing.element_use import ElementUse, Given
+from penstock.flow.parsing.endpoint_builder import ROLES, EndpointBuilder
 from penstock.flow.parsing.extra_options import ExtraOptions
 from penstock.flow.parsing.option import NeedsVariables, Option, options_of
 from penstock.flow.parsing.problem import Problem, Problems, Unknown, UnknownName
 from penstock.flow.registry import Registry
 from penstock.flow.step import Step
 from penstock.flow.text import Text
-
-Given = dict[str, tuple[Scalar, Node]]
-"""The options as written: name -> where the name stands, and the value."""
-
-
-class _Use(NamedTuple):
-    """One use of an element, which stands at `at` and is called `label` in problems. given: options not read yet."""
-
-    kind: type[Element]
-    label: str
-    at: Node
-    given: Given
-
-    @property
-    def strangers(self) -> list[str]:
-        """What is given and is no option of the element."""
-        own = {option.name for option in options_of(self.kind)}
-        return [name for name in self.given if name not in own]
-
-
-_ROLES: dict[type[Component], str] = {Consumer: "from", Producer: "to"}
-_CHOSEN: dict[type[Element], Family] = {Language: Family.LANGUAGE, DataFormat: Family.DATA_FORMAT}
-"""What is written as one entry whose name says which of them it is."""
 
 
 class Builder:
@@ -53,6 +31,7 @@ class Builder:
         self._registry = registry
         self._problems = problems
         self._variables = variables
+        self._endpoints = EndpointBuilder(registry, self)
         self.needed: frozenset[str] = frozenset()
 
     def problem(self, node: Node, element: str, message: str, unknown: Unknown | None = None) -> None:
@@ -60,11 +39,31 @@ class Builder:
 
     def part(self, kind: type[Element], label: str, at: Node, node: Node) -> Any:
         """An element of a known kind from its options; None when one is wrong."""
-        return self._element(kind, label, at, self._given(kind, label, node))
+        return self.element(kind, label, at, self._given(kind, label, node))
+
+    def element(self, kind: type[Element], label: str, at: Node, given: Given) -> Any:
+        """The element, or None when an option is wrong. `given` is used up."""
+        before = len(self._problems)
+        use = ElementUse(kind, label, at, given)
+        values: dict[str, object] = {}
+        complete = True
+        for option in options_of(kind):
+            try:
+                value = self._value(option, use)
+            except NeedsVariables as needs:
+                self.needed |= needs.names
+                complete = False
+                continue
+            if value is not None:
+                values[option.attribute] = value
+            elif option.required:
+                complete = False
+        self._leftover(use)
+        return self._verified(kind(**values), use) if complete and len(self._problems) == before else None
 
     def endpoint(self, uri: str, role: type[Component], at: Node, element: str) -> Any:
         """The endpoint that a uri describes; None when it is wrong."""
-        return self._endpoint(Scalar(uri, False, at.line, at.column), None, element, role)
+        return self._endpoints.of_uri(uri, role, at, element)
 
     def unknown(self, node: Node, element: str, unknown: Unknown, known: Iterable[str], prefix: str = "") -> None:
         """Adds the problem of a name that is not known."""
@@ -111,27 +110,7 @@ class Builder:
         self.problem(node, label, "must be a mapping of options")
         return {}
 
-    def _element(self, kind: type[Element], label: str, at: Node, given: Given) -> Any:
-        """The element, or None when an option is wrong. `given` is used up."""
-        before = len(self._problems)
-        use = _Use(kind, label, at, given)
-        values: dict[str, object] = {}
-        complete = True
-        for option in options_of(kind):
-            try:
-                value = self._value(option, use)
-            except NeedsVariables as needs:
-                self.needed |= needs.names
-                complete = False
-                continue
-            if value is not None:
-                values[option.attribute] = value
-            elif option.required:
-                complete = False
-        self._leftover(use)
-        return self._verified(kind(**values), use) if complete and len(self._problems) == before else None
-
-    def _verified(self, element: Element, use: _Use) -> Element | None:
+    def _verified(self, element: Element, use: ElementUse) -> Element | None:
         try:
             element.verify()
         except UnknownName as error:
@@ -142,7 +121,7 @@ class Builder:
             return None
         return element
 
-    def _leftover(self, use: _Use) -> None:
+    def _leftover(self, use: ElementUse) -> None:
         """Tells of each option that the element does not have."""
         for name, (position, _) in use.given.items():
             unknown = Unknown(use.kind.option_family, name, use.kind.element)
@@ -162,10 +141,10 @@ class Builder:
                 names.append(option.name)
         return names
 
-    def _value(self, option: Option, use: _Use) -> object | None:
+    def _value(self, option: Option, use: ElementUse) -> object | None:
         """The option's value; None when it is absent, or wrong and told about. Raises NeedsVariables."""
         if option.attribute == "endpoint":
-            endpoint: object = self._inline_endpoint(option.kind, use)
+            endpoint: object = self._endpoints.inline(option.kind, use)
             return endpoint
         if option.kind is Language and option.attribute == "expression":
             return self._inline_expression(option, use)
@@ -182,8 +161,8 @@ class Builder:
         return self._read(option, f"{use.label}: {option.name}", node)
 
     def _read(self, option: Option, label: str, node: Node) -> object | None:
-        if option.kind in _ROLES:
-            endpoint: object = self._own_endpoint(option.kind, label, node)
+        if option.kind in ROLES:
+            endpoint: object = self._endpoints.own(option.kind, label, node)
             return endpoint
         if option.kind is Language:
             return self._own_expression(option.use, label, node)
@@ -211,56 +190,7 @@ class Builder:
         parts = [self.part(kind, label, item, _unwrapped(item, kind.element)) for item in node.items]
         return tuple(part for part in parts if part is not None and not getattr(part, "disabled", False))
 
-    # Endpoints
-
-    def _inline_endpoint(self, role: type[Component], use: _Use) -> Any:
-        """The endpoint that `uri` and `parameters` describe."""
-        _, uri = use.given.pop("uri", (None, None))
-        _, parameters = use.given.pop("parameters", (None, None))
-        if not isinstance(uri, Scalar) or uri.null:
-            self.problem(uri or use.at, use.label, "needs a `uri`, as in `uri: timer:tick`")
-            return None
-        return self._endpoint(uri, parameters, use.label, role)
-
-    def _own_endpoint(self, role: type[Component], label: str, node: Node) -> Any:
-        if not isinstance(node, Scalar) or node.null:
-            self.problem(node, label, "must be a uri, like `direct:failed`")
-            return None
-        return self._endpoint(node, None, label, role)
-
-    def _endpoint(self, uri: Scalar, parameters: Node | None, element: str, role: type[Component]) -> Any:
-        parsed = EndpointUri.parse(uri.text)
-        kind = self._registry.find(Family.COMPONENT, parsed.scheme)
-        if kind is None or not issubclass(kind, Component):
-            known = self._registry.names(Family.COMPONENT)
-            self.unknown(uri, element, Unknown(Family.COMPONENT, parsed.scheme), known, "component ")
-            return None
-        if not issubclass(kind, role):
-            unknown = Unknown(Family.COMPONENT, f"{parsed.scheme} in {_ROLES[role]}")
-            message = f"component '{parsed.scheme}' cannot be used in `{_ROLES[role]}`"
-            self.problem(uri, element, message, unknown)
-            return None
-        return self._element(kind, parsed.scheme, uri, self._endpoint_options(parsed, uri, parameters, kind))
-
-    def _endpoint_options(self, uri: EndpointUri, at: Scalar, parameters: Node | None, kind: type[Component]) -> Given:
-        def scalar(text: str) -> Scalar:
-            return Scalar(text, False, at.line, at.column)
-
-        given: Given = {name: (at, scalar(value)) for name, value in uri.query}
-        if uri.path:
-            given[kind.path] = (at, scalar(uri.path))
-        if parameters is None or (isinstance(parameters, Scalar) and parameters.null):
-            return given
-        if not isinstance(parameters, Mapping):
-            self.problem(parameters, uri.scheme, "`parameters` must be a mapping of options")
-            return given
-        for name, value in parameters.entries:
-            if name.text in given:
-                self.problem(name, f"{uri.scheme}: {name.text}", "is given twice, in the uri and in `parameters`")
-            given[name.text] = (name, value)
-        return given
-
-    def _extra(self, use: _Use) -> ExtraOptions | None:
+    def _extra(self, use: ElementUse) -> ExtraOptions | None:
         """The options that are left, which the component hands on."""
         written: list[tuple[str, str]] = []
         lacking = getattr(use.kind, "lacking", ())
@@ -278,7 +208,7 @@ class Builder:
 
     # Expressions and data formats
 
-    def _inline_expression(self, option: Option, use: _Use) -> Language | None:
+    def _inline_expression(self, option: Option, use: ElementUse) -> Language | None:
         """The expression, from `expression: {LANGUAGE: ...}` or `LANGUAGE: ...` beside the other options."""
         _, node = use.given.pop("expression", (None, None))
         if node is not None:
@@ -303,7 +233,7 @@ class Builder:
             return None
         return language
 
-    def _inline_chosen(self, option: Option, use: _Use, family: Family) -> Any:
+    def _inline_chosen(self, option: Option, use: ElementUse, family: Family) -> Any:
         """The one of a family whose name stands among the options."""
         found = [name for name in self._registry.names(family) if name in use.given]
         if len(found) == 1:
@@ -314,7 +244,7 @@ class Builder:
             self._miss_choice(use, family, found)
         return None
 
-    def _miss_choice(self, use: _Use, family: Family, found: list[str]) -> None:
+    def _miss_choice(self, use: ElementUse, family: Family, found: list[str]) -> None:
         """Tells that none or several are given. A single name that is no option is taken for one of them."""
         names = self._registry.names(family)
         if not found and len(use.strangers) == 1:
