@@ -114,6 +114,13 @@ async def test_output_is_streamed_while_the_code_runs(application: Application, 
     assert events[-1][1]["Error"] == "ZeroDivisionError: division by zero"
 
 
+async def test_the_answer_of_a_document_names_the_files_that_it_made(application: Application) -> None:
+    answer = await execute(application, Dib="open('sales é.csv', 'w').write('1,2')")
+    id, _, name = answer.headers["penstock-file"].partition("; ")
+    assert name == "name*=UTF-8''sales%20%C3%A9.csv"
+    assert (await application.operator.get("/interactive/engine/file", params={"id": id})).text == "1,2"
+
+
 async def test_a_document_runs_with_parameters(application: Application) -> None:
     given = [{"Name": "city", "TypeName": "System.String", "ValueJson": '"Zug"'}]
     answer = await execute(application, Dib=sample("weather.dib"), Parameters=given, OneTimeKernel=True)

@@ -1,5 +1,7 @@
 """Operations of the interactive engine."""
 
+from urllib.parse import quote
+
 from penstock.areas.interactive.model import (
     ExecuteDibRequest,
     ExecuteRequest,
@@ -13,7 +15,10 @@ from penstock.kernel.actor import Actor, Role
 from penstock.resource.answer import EventStream, File
 from penstock.resource.operation import operation
 from penstock.resource.parameter import Body
+from penstock.resource.ports.runs import RunFile
 from penstock.resource.run_files import RunFiles
+
+_MOST_NAMED = 20
 
 
 class InteractiveOperations:
@@ -60,14 +65,15 @@ class InteractiveOperations:
         return await self._files.fetch(id, actor)
 
     @operation("POST", "/interactive/engine/execute", Role.OPERATOR)
-    async def execute(self, request: Body[ExecuteDibRequest]) -> File:
+    async def execute(self, request: Body[ExecuteDibRequest], actor: Actor) -> File:
         """Run a document with parameters; answers its last result in its media type.
 
         PreferredFormat chooses among the types that the result has. Values of a wrong type, and missing ones, are
-        refused before anything runs. Code that fails answers 422 with its traceback.
+        refused before anything runs. Code that fails answers 422 with its traceback. A header Penstock-File for each of
+        the first files that it made has the file's id and name.
         """
-        answer = await self._service.execute(request)
-        return File(answer.body, answer.media_type)
+        answer, files = await self._service.execute(request, actor)
+        return File(answer.body, answer.media_type, headers=tuple(_named(file) for file in files[:_MOST_NAMED]))
 
     @operation("POST", "/interactive/document/analyze", Role.READER)
     async def analyze(self, dib_document: Body[str]) -> DibAnalyzationResult:
@@ -76,3 +82,8 @@ class InteractiveOperations:
         Takes .dib, .ipynb and Python in percent form.
         """
         return analyzation_result(await self._service.analyze(dib_document))
+
+
+def _named(file: RunFile) -> tuple[str, str]:
+    # Header fields are ASCII (RFC 8187).
+    return "penstock-file", f"{file.id or 'too-large'}; name*=UTF-8''{quote(file.file_name)}"

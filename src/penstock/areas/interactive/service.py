@@ -1,7 +1,7 @@
 """What the interactive engine does for callers."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from time import perf_counter
@@ -31,6 +31,7 @@ from penstock.kernel.duration import Duration
 from penstock.kernel.errors import Invalid, PenstockError
 from penstock.kernel.wire import encode
 from penstock.resource.area import Stopping
+from penstock.resource.ports.runs import RunFile
 from penstock.resource.run_files import RunFiles
 
 _log = structlog.get_logger(__name__)
@@ -64,8 +65,11 @@ class InteractiveService:
         wanted = _run_request(request)
         return self._events(wanted, request.preferred_format, actor)
 
-    async def execute(self, request: ExecuteDibRequest) -> Rendering:
-        """What the document answers. Raises Invalid, RunFailed, Unavailable, TooManyRequests."""
+    async def execute(self, request: ExecuteDibRequest, actor: Actor) -> tuple[Rendering, Sequence[RunFile]]:
+        """What the document answers, and the files that it made.
+
+        Raises Invalid, RunFailed, Unavailable, TooManyRequests.
+        """
         source = _needed("Dib", request.dib)
         analysis = await analyze_apart(source, field="Dib")
         given = [_given(parameter, index) for index, parameter in enumerate(request.parameters or [])]
@@ -74,7 +78,8 @@ class InteractiveService:
         async with aclosing(self._engine.run(_document_request(request, source, values))) as frames:
             async for frame in frames:
                 results.take(frame)
-        return results.answer(request.preferred_format)
+        answer = results.answer(request.preferred_format)
+        return answer, [await self._files.keep(file, actor) for file in results.files]
 
     async def suggestions(self, request: GetSuggestionsRequest) -> list[Suggestion]:
         """Raises Invalid for a place that the code does not have, Unavailable, TooManyRequests."""
