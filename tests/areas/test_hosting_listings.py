@@ -37,9 +37,9 @@ def cells(ended: Ended) -> list[list[str]]:
 async def test_packages_show_how_they_stand_and_what_they_bring(terminal: Terminal) -> None:
     [package] = cells(await terminal.run("get", "apipackage", "acme-fickle"))
     assert package[:4] == ["acme-fickle", "1.0.0", "Ready", "fickle"]
-    [api] = cells(await terminal.run("get", "apis", "fickle"))
+    [api] = cells(await terminal.run("get", "packageapis", "fickle"))
     assert api[:4] == ["fickle", "1.0", "acme-fickle", "1.0.0"]
-    whole = json.loads((await terminal.run("get", "api", "fickle", "-o", "json")).out)
+    whole = json.loads((await terminal.run("get", "packageapi", "fickle", "-o", "json")).out)
     assert (whole["Identifier"], "ConfigurationSchema" in whole) == ("api:fickle@1.0", True)
 
 

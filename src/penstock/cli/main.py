@@ -29,6 +29,7 @@ COMMANDS = {
     "channel": Entry("penstock.cli.channel:channel", "Enable a channel's delivery, replay history to it"),
     "rehandle": Entry("penstock.cli.rehandle:rehandle", "Publish received webhook requests again"),
     "eventing": Entry("penstock.cli.eventing:eventing", "Look after events"),
+    "api": Entry("penstock.cli.api:api", "Show, renew and revoke keys of published APIs"),
     "mft": Entry("penstock.cli.mft:mft", "Run file transfers"),
     "engine": Entry("penstock.cli.engine:engine", "Install and list the engines that run flows"),
     "nats-config": Entry("penstock.cli.nats_config:nats_config", "Print the configuration of an external NATS server"),

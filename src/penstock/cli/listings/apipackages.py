@@ -36,8 +36,8 @@ LISTINGS = (
         owner=_PACKAGES,
     ),
     Listing(
-        "apis",
-        ("api",),
+        "packageapis",
+        ("packageapi",),
         "/integrations/api",
         (
             Column("NAME", "ApiName"),

@@ -3,6 +3,7 @@
 from penstock.cli.listings import (
     agents,
     apipackages,
+    apis,
     channels,
     coresystems,
     endpoints,
@@ -34,6 +35,7 @@ LISTINGS: tuple[Listing, ...] = (
     *integrationservices.LISTINGS,
     *apipackages.LISTINGS,
     *endpoints.LISTINGS,
+    *apis.LISTINGS,
     *variables.LISTINGS,
     *streams.LISTINGS,
     *channels.LISTINGS,
