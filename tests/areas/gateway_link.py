@@ -28,9 +28,9 @@ class GatewayLink:
     def read(self) -> BusAccess:
         keys = self._application.platform.container.get(BusKeys)
         nats = self._application.platform.nats
-        assert nats is not None
+        servers = [nats.url] if nats is not None else self._application.platform.settings.nats_url
         credential = keys.gateway_user(self.gateway, None)
-        self._access = getattr(self, "_access", BusAccess([nats.url], credential.jwt, credential.seed))
+        self._access = getattr(self, "_access", BusAccess(servers, credential.jwt, credential.seed))
         return self._access
 
     def report(self, *entries: UsageEntry, at: datetime | None = None, number: int | None = None) -> UsageReport:

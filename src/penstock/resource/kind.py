@@ -81,14 +81,15 @@ class Plan:
         writes: Sequence[Write],
         *,
         needs: Sequence[Need] = (),
+        makes: Sequence[str] = (),
         prepare: Sequence[Step] = (),
         finish: Sequence[Step] = (),
     ) -> Self:
         """Of making an object, without `before`, or changing one; nothing is done when there is nothing to write."""
         if not writes:
-            return cls("keep", before=before, after=before)
+            return cls("keep", before=before, after=before, makes=makes)
         action = "create" if before is None else "change"
-        return cls(action, before, after, writes, needs=needs, prepare=prepare, finish=finish)
+        return cls(action, before, after, writes, needs=needs, makes=makes, prepare=prepare, finish=finish)
 
 
 def in_document(error: Invalid, places: Mapping[str, str]) -> Invalid:

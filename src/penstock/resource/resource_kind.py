@@ -65,6 +65,10 @@ class ResourceKind(ConfigurationKind[S], Generic[S, E]):
         """What is done once the object is removed; see Plan.finish."""
         return ()
 
+    def made(self, entity: E) -> Sequence[str]:
+        """See Plan.makes."""
+        return ()
+
     async def plan(self, metadata: Metadata, spec: S, actor: Actor) -> Plan:
         found = await self._planning.find(metadata.name)
         try:
@@ -76,6 +80,7 @@ class ResourceKind(ConfigurationKind[S], Generic[S, E]):
             self.shown(entity),
             writes,
             needs=await self.needs(entity),
+            makes=self.made(entity),
             prepare=self.prepare(entity),
             finish=[partial(self._planning.announce, entity)],
         )

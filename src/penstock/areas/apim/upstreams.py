@@ -11,7 +11,7 @@ from penstock.areas.apim.upstream_parameters import (
 )
 from penstock.connectors.reference import names_in
 from penstock.egress.address_guard import AddressGuard
-from penstock.kernel.errors import FieldError, Invalid
+from penstock.kernel.errors import Invalid
 from penstock.resource.kind import Need
 from penstock.resource.ports.hosted_endpoints import HostedEndpoints
 from penstock.resource.ports.web_routes import WebRoutes
@@ -27,14 +27,17 @@ class Upstreams:
         self._endpoints = endpoints
         self._routes = routes
 
-    async def needs(self, parameters: UpstreamParameters) -> Sequence[Need]:
-        """What does not exist yet and could be made by the same text of configuration. Raises Invalid."""
+    async def check(self, parameters: UpstreamParameters) -> None:
+        """Raises Invalid for an address that may not be connected to, and a route that nothing serves."""
         match parameters:
             case AddressParameters(url=url) if not names_in(url):
                 await self._guard.check({"Parameters.Url": urlsplit(url).hostname or ""})
+            case TriggerParameters(trigger=name) if await self._routes.route_of(name) is None:
+                raise Invalid.one("Parameters.Trigger", f"there is no web trigger or notebook endpoint '{name}'")
+
+    async def needs(self, parameters: UpstreamParameters) -> Sequence[Need]:
+        """What does not exist yet and could be made by the same text of configuration."""
+        match parameters:
             case EndpointParameters(endpoint=route) if not await self._endpoints.has(route):
                 return [Need(ENDPOINT_KIND, route, "spec.parameters.endpoint")]
-            case TriggerParameters(trigger=name) if await self._routes.route_of(name) is None:
-                message = f"there is no web trigger or notebook endpoint '{name}'"
-                raise Invalid([FieldError("Parameters.Trigger", message)])
         return ()

@@ -1,7 +1,6 @@
 """What is done with versions of APIs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -30,15 +29,6 @@ from penstock.store.write import Write
 _LONGEST_VERSION = 64
 _LONGEST_TEXT = 1024
 _LONGEST_TIMEOUT = timedelta(minutes=5)
-
-
-@dataclass(frozen=True)
-class PlannedVersion:
-    """A version as it will be, and the writes that make it so; none when nothing differs. needs: see Plan."""
-
-    version: StoredVersion
-    writes: Sequence[Write]
-    needs: Sequence[Need] = ()
 
 
 class VersionService:
@@ -79,7 +69,7 @@ class VersionService:
 
     async def create(self, wanted: ApiVersion, actor: Actor) -> ApiVersion:
         """Raises Invalid, NameTaken."""
-        return await self._commit(await self.plan(wanted, None, actor))
+        return await self._commit(*await self.plan(wanted, None, actor))
 
     async def save(
         self, api_name: str, version: str, wanted: ApiVersion, actor: Actor, if_match: str | None
@@ -88,7 +78,7 @@ class VersionService:
 
         async def attempt() -> ApiVersion:
             before = await self._existing(api_name, version)
-            return await self._commit(await self.plan(wanted, before, actor, if_match=if_match))
+            return await self._commit(*await self.plan(wanted, before, actor, if_match=if_match))
 
         return await last_wins(attempt, if_match)
 
@@ -107,22 +97,25 @@ class VersionService:
         *,
         name: str | None = None,
         if_match: str | None = None,
-    ) -> PlannedVersion:
-        """name: of its configuration document. What must hold between it and others is left to Register.check.
+    ) -> tuple[StoredVersion, Sequence[Write]]:
+        """The version as it will be, and the writes that make it so; none when nothing differs.
 
-        Raises Invalid.
+        name: of the configuration document that makes it. What it needs is left to `needs`, and what must hold
+        between it and others to Register.check. Raises Invalid.
         """
         described, errors = _described(wanted, before, name)
-        needs: Sequence[Need] = ()
-        if not errors:
-            needs = await self._upstreams.needs(described.settings)
         if errors:
             raise Invalid(errors)
+        await self._upstreams.check(described.settings)
         if before is None:
-            return PlannedVersion(*self._versions.plan_create(described, actor), needs)
+            return self._versions.plan_create(described, actor)
         if described == before and if_match is None:
-            return PlannedVersion(before, (), needs)
-        return PlannedVersion(*self._versions.plan_replace(described, before, actor, if_match=if_match), needs)
+            return before, ()
+        return self._versions.plan_replace(described, before, actor, if_match=if_match)
+
+    async def needs(self, version: StoredVersion) -> Sequence[Need]:
+        """What it names that does not exist."""
+        return await self._upstreams.needs(version.settings)
 
     async def plan_remove(self, version: StoredVersion, actor: Actor) -> Sequence[Write]:
         """The writes that remove it; see `plan`."""
@@ -138,12 +131,12 @@ class VersionService:
             raise NotFound.of("version", listed(api_name, version))
         return found
 
-    async def _commit(self, planned: PlannedVersion) -> ApiVersion:
-        for need in planned.needs:
+    async def _commit(self, version: StoredVersion, writes: Sequence[Write]) -> ApiVersion:
+        for need in await self.needs(version):
             raise Invalid.one("Parameters.Endpoint", f"no endpoint has the route '{need.name}'")
-        (await self._registers.current()).check(planned.writes)
-        await self._versions.commit(planned.writes, planned.version)
-        return shown_version(planned.version)
+        (await self._registers.current()).check(writes)
+        await self._versions.commit(writes, version)
+        return shown_version(version)
 
 
 def _described(
@@ -159,7 +152,7 @@ def _described(
     if before is not None:
         api_name, version = before.api_name, before.version
     fields: dict[str, Any] = {
-        "name": name or (before.name if before is not None else listed(api_name, version)),
+        "name": before.name if before is not None else name or listed(api_name, version),
         "api_name": api_name,
         "version": version,
         "description": wanted.description,

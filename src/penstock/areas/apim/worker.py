@@ -37,6 +37,7 @@ FOLLOWED = frozenset(
     )
 )
 _LOOK_SECONDS = 10.0
+_AGAIN_SECONDS = 1.0
 _GATHER_SECONDS = 0.05
 _AT_ONCE = 8
 
@@ -48,8 +49,9 @@ class GatewayTables(Worker):
         self._bus = bus
         self._changes = changes
         self._table = table
-        self._changed: set[str] = set()
+        self._changed: dict[str, set[str]] = {}
         self._woken = asyncio.Event()
+        self._failed = False
 
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
@@ -61,33 +63,32 @@ class GatewayTables(Worker):
             stack.push_async_callback(answering.stop)
             await self._bus.notify(subjects.GATEWAYS_CHANGED)
             while True:
-                everything = not await self._wait()
-                await self._refresh(everything)
+                await self._refresh(everything=not await self._wait())
 
     async def _note(self, change: Change) -> None:
-        self._changed.add(change.collection)
+        self._changed.setdefault(change.collection, set()).update(change.names)
         self._woken.set()
 
     async def _wait(self) -> bool:
         """Whether something was noted, rather than nothing for a while."""
         try:
-            async with asyncio.timeout(_LOOK_SECONDS):
+            async with asyncio.timeout(_AGAIN_SECONDS if self._failed else _LOOK_SECONDS):
                 await self._woken.wait()
         except TimeoutError:
             return False
         await asyncio.sleep(_GATHER_SECONDS)
         return True
 
-    async def _refresh(self, everything: bool) -> None:
-        changed, self._changed = self._changed, set()
+    async def _refresh(self, *, everything: bool) -> None:
+        changed, self._changed = self._changed, {}
         self._woken.clear()
         try:
-            differs = await self._table.refresh(None if everything else changed)
+            differs = await self._table.refresh(None if everything or self._failed else changed)
         except Unavailable as error:
             log.warning("table for gateways cannot be made now", reason=error.detail)
-            self._changed |= changed
-            await asyncio.sleep(1.0)
+            self._failed = True
             return
+        self._failed = False
         if differs:
             await self._bus.notify(subjects.GATEWAYS_CHANGED)
 

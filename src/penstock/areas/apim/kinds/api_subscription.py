@@ -7,7 +7,6 @@ import msgspec
 
 from penstock.areas.apim.kinds.registered import (
     RegisteredKind,
-    parameters_in_document,
     parameters_of,
     spec_of,
 )
@@ -17,7 +16,6 @@ from penstock.areas.apim.stored import StoredSubscription
 from penstock.areas.apim.subscriptions import SubscriptionService
 from penstock.kernel.actor import Actor
 from penstock.kernel.duration import Duration
-from penstock.kernel.errors import Invalid
 from penstock.protocol.gateway import Access
 from penstock.resource.kind import Metadata, Spec
 from penstock.store.write import Write
@@ -97,10 +95,7 @@ class ApiSubscriptionKind(RegisteredKind[ApiSubscriptionSpec, StoredSubscription
             variables=dict(spec.variables),
             key=spec.key,
         )
-        try:
-            after, writes, _ = await self._subscriptions.plan(wanted, before, actor)
-        except Invalid as error:
-            raise parameters_in_document(error) from None
+        after, writes, _ = await self._subscriptions.plan(wanted, before, actor)
         return after, writes
 
     def shown(self, entity: StoredSubscription) -> ApiSubscriptionSpec:

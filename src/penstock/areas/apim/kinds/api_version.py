@@ -2,26 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from penstock.areas.apim.kinds.registered import (
     RegisteredKind,
-    parameters_in_document,
     parameters_of,
     spec_of,
 )
 from penstock.areas.apim.model import ApiAuthentication, ApiVersion, ConnectionSettings, DecompressionMethods
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.stored import StoredVersion
-from penstock.areas.apim.versions import PlannedVersion, VersionService
+from penstock.areas.apim.versions import VersionService
 from penstock.kernel.actor import Actor
 from penstock.kernel.duration import Duration
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.names import name_errors
-from penstock.resource.kind import Metadata, Plan, Spec, in_document
+from penstock.resource.kind import Metadata, Need, Spec
 from penstock.store.write import Write
 
 
@@ -117,33 +115,14 @@ class ApiVersionKind(RegisteredKind[ApiVersionSpec, StoredVersion]):
         super().__init__(versions, registers)
         self._versions = versions
 
-    async def plan(self, metadata: Metadata, spec: ApiVersionSpec, actor: Actor) -> Plan:
-        named = _with_identity(metadata, spec)
-        before = await self._versions.find(metadata.name)
-        if before is None:
-            before = await self._versions.find_listed(named.api_name or "", named.version or "")
-        try:
-            planned = await self._planned(metadata, named, before, actor)
-        except Invalid as error:
-            raise in_document(parameters_in_document(error), self.places) from None
-        return Plan.of_put(
-            self.shown(before) if before is not None else None,
-            self.shown(planned.version),
-            planned.writes,
-            needs=planned.needs,
-            finish=[partial(self._versions.announce, planned.version)],
-        )
-
     async def plan_put(
         self, metadata: Metadata, spec: ApiVersionSpec, before: StoredVersion | None, actor: Actor
     ) -> tuple[StoredVersion, Sequence[Write]]:
-        planned = await self._planned(metadata, spec, before, actor)
-        return planned.version, planned.writes
+        wanted = _wanted(metadata, _with_identity(metadata, spec))
+        return await self._versions.plan(wanted, before, actor, name=metadata.name)
 
-    async def _planned(
-        self, metadata: Metadata, spec: ApiVersionSpec, before: StoredVersion | None, actor: Actor
-    ) -> PlannedVersion:
-        return await self._versions.plan(_wanted(metadata, spec), before, actor, name=metadata.name)
+    async def needs(self, entity: StoredVersion) -> Sequence[Need]:
+        return await self._versions.needs(entity)
 
     def shown(self, entity: StoredVersion) -> ApiVersionSpec:
         authentication, connection = entity.authentication, entity.connection
@@ -181,14 +160,14 @@ def _with_identity(metadata: Metadata, spec: ApiVersionSpec) -> ApiVersionSpec:
     api_name, slash, version = metadata.name.partition("/")
     if slash:
         errors = [
-            FieldError(f"spec.{field}", f"must be {part}, as metadata.name says")
-            for field, given, part in (("apiName", spec.api_name, api_name), ("version", spec.version, version))
+            FieldError(field, f"must be {part}, as metadata.name says")
+            for field, given, part in (("ApiName", spec.api_name, api_name), ("Version", spec.version, version))
             if given is not None and given.casefold() != part.casefold()
         ]
         if errors:
             raise Invalid(errors)
         return msgspec.structs.replace(spec, api_name=api_name, version=version)
-    if errors := name_errors("metadata.name", metadata.name):
+    if errors := name_errors("Name", metadata.name):
         raise Invalid(errors)
     return spec
 

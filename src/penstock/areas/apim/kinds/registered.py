@@ -10,7 +10,7 @@ from penstock.kernel.entity import Entity
 from penstock.kernel.errors import FieldError, Invalid, NameTaken
 from penstock.kernel.validation import from_builtins
 from penstock.kernel.wire import Map, encode_hook, wire_name
-from penstock.resource.kind import Plan, S, Spec, in_document
+from penstock.resource.kind import Plan, S, Spec
 from penstock.resource.resource_kind import PlanningService, ResourceKind
 
 E = TypeVar("E", bound=Entity)
@@ -28,6 +28,9 @@ class RegisteredKind(ResourceKind[S, E], Generic[S, E]):
         super().__init__(service)
         self._registers = registers
 
+    def placed(self, error: Invalid) -> Invalid:
+        return super().placed(parameters_in_document(error))
+
     async def conflicts(self, own: Sequence[Plan], text: Sequence[Plan]) -> Sequence[Sequence[FieldError]]:
         register = await self._registers.current()
         after = register.after(write for plan in text for write in plan.writes)
@@ -37,7 +40,7 @@ class RegisteredKind(ResourceKind[S, E], Generic[S, E]):
         try:
             register.check(plan.writes, after)
         except Invalid as error:
-            return in_document(error, self.places).errors
+            return self.placed(error).errors
         except NameTaken as error:
             return [FieldError("metadata.name", error.detail)]
         return ()

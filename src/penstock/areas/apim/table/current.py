@@ -1,14 +1,14 @@
 """The table as it is to be served now."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import structlog
 
 from penstock.areas.apim.register import Register
 from penstock.areas.apim.table.assembly import Assembled, Known, assemble
 from penstock.areas.apim.table.parts import TableParts
-from penstock.areas.apim.table.source import TableSource
+from penstock.areas.apim.table.source import Changed, TableSource
 from penstock.kernel.clock import Clock
 from penstock.kernel.entity import NEVER
 from penstock.kernel.errors import Unavailable
@@ -38,7 +38,7 @@ class CurrentTable:
         """What is published and cannot be served as it stands, by its name."""
         return self._problems
 
-    async def refresh(self, changed: Collection[str] | None = None) -> bool:
+    async def refresh(self, changed: Changed | None = None) -> bool:
         """Whether the table differs from the one before. changed: see TableSource. Raises Unavailable."""
         made_of = await self._source.gather(changed)
         if made_of == self._made_of and self._clock.now() < self._holds_until:

@@ -10,7 +10,7 @@ import structlog
 from penstock.areas.apim.keys.sealed_keys import SealedKeys
 from penstock.areas.apim.register import Register, Registers
 from penstock.areas.apim.stored import StoredSubscription, StoredVersion
-from penstock.areas.apim.subscription_parameters import SubscriptionParameters
+from penstock.areas.apim.subscription_parameters import Quota, SubscriptionParameters
 from penstock.areas.apim.table.assembly import Known
 from penstock.areas.apim.table.parsed import Parsed
 from penstock.areas.apim.table.places import Places
@@ -31,8 +31,10 @@ from penstock.resource.secrets import SecretUnreadable
 log = structlog.get_logger(__name__)
 
 VARIABLES = "variables"
-USAGE = frozenset((USAGE_CHANGES,))
 ROUTES = frozenset(("web_triggers", "notebook_endpoints"))
+
+Changed = Mapping[str, Collection[str]]
+"""What was told of: collections, and the names of what changed in them."""
 
 
 class Surroundings:
@@ -138,20 +140,18 @@ class TableSource:
         self._opened: dict[UUID, Opened] = {}
         self._keys_by_id: Mapping[UUID, Sequence[str]] = {}
         self._gathered: tuple[Register, Known] | None = None
+        self._quotas_by_name: Mapping[str, Quota] = {}
 
-    async def gather(self, changed: Collection[str] | None) -> tuple[Register, Known]:
-        """changed: names of collections; None: anything may have changed. Raises Unavailable."""
-        if changed is None or self._gathered is None or not USAGE.issuperset(changed):
+    async def gather(self, changed: Changed | None) -> tuple[Register, Known]:
+        """changed: None: anything may have changed. Raises Unavailable."""
+        if changed is None or self._gathered is None or changed.keys() - {USAGE_CHANGES}:
             self._gathered = await self._all(changed)
+            self._quotas_by_name = _quotas_of(*self._gathered)
         register, known = self._gathered
-        quotas = {
-            register.subscriptions[id].name: each.quota
-            for id, each in known.parameters.items()
-            if each.quota is not None
-        }
-        return register, replace(known, spent=await self._quotas.spent(quotas, self._clock.now()))
+        called = changed.get(USAGE_CHANGES, ()) if changed is not None else None
+        return register, replace(known, spent=await self._quotas.spent(self._quotas_by_name, self._clock.now(), called))
 
-    async def _all(self, changed: Collection[str] | None) -> tuple[Register, Known]:
+    async def _all(self, changed: Changed | None) -> tuple[Register, Known]:
         """All but the quotas, which change with every call."""
         register = await self._registers.current()
         upstreams = self._upstreams.of(register.versions)
@@ -165,7 +165,7 @@ class TableSource:
         places = await self._surroundings.places(
             ((version, upstreams[id]) for id, version in register.versions.items() if version.is_active),
             values,
-            anew=changed is None or not ROUTES.isdisjoint(changed),
+            anew=changed is None or not changed.keys().isdisjoint(ROUTES),
         )
         known = Known(
             upstreams=upstreams,
@@ -186,6 +186,12 @@ class TableSource:
             self._opened = kept | {id: Opened(subscriptions[id], read.get(id, ())) for id in unread}
             self._keys_by_id = {id: opened.keys for id, opened in self._opened.items()}
         return self._keys_by_id
+
+
+def _quotas_of(register: Register, known: Known) -> Mapping[str, Quota]:
+    return {
+        register.subscriptions[id].name: each.quota for id, each in known.parameters.items() if each.quota is not None
+    }
 
 
 def _host(url: str, values: Substitution) -> set[str]:

@@ -52,6 +52,9 @@ class IntegrationEndpointKind(ResourceKind[IntegrationEndpointSpec, StoredEndpoi
     ) -> tuple[StoredEndpoint, Sequence[Write]]:
         return await self._endpoints.plan(_wanted(metadata, spec, before), before, actor)
 
+    def made(self, entity: StoredEndpoint) -> Sequence[str]:
+        return [entity.route]
+
     def shown(self, entity: StoredEndpoint) -> IntegrationEndpointSpec:
         return shown_spec(entity)
 
