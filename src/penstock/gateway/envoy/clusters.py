@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from penstock.gateway.envoy.headers import added, merged
 from penstock.gateway.envoy.hosts import endpoints, is_address
 from penstock.gateway.envoy.outbound import Outbound
+from penstock.gateway.envoy.redirects import completing_filters
 from penstock.gateway.envoy.tls import tls_to
 from penstock.gateway.envoy.typed import Json, extension, seconds, typed
 from penstock.protocol.gateway import GatewayUpstream, GatewayVersion
@@ -49,7 +50,7 @@ def _cluster(version: GatewayVersion, outbound: Outbound) -> Json:
         per_connection_buffer_limit_bytes=_BUFFER,
         common_lb_config={"healthy_panic_threshold": {"value": _NEVER}},
         circuit_breakers={"thresholds": [_thresholds(outbound.connections)]},
-        typed_extension_protocol_options={_HTTP: _http_options()},
+        typed_extension_protocol_options={_HTTP: _http_options(version)},
         **_transport(version, outbound),
         **_watched(upstream),
     )
@@ -60,11 +61,13 @@ def _thresholds(connections: int) -> Json:
     return {**bounds, "retry_budget": _MOST_RETRIES}
 
 
-def _http_options() -> Json:
+def _http_options(version: GatewayVersion) -> Json:
+    redirects = version.connection.allow_auto_redirect
     return typed(
         _HTTP,
         explicit_http_config={"http_protocol_options": {}},
         common_http_protocol_options={"idle_timeout": seconds(_IDLE_SECONDS)},
+        **({"http_filters": completing_filters(version.upstream)} if redirects else {}),
     )
 
 

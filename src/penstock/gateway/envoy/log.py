@@ -69,6 +69,7 @@ class EnvoyLog:
             self._shows = False
             reason = line.removeprefix(": ").rstrip(")").rpartition("caused by ")[2]
             self._refuse(f"{self._subject}: {reason}" if self._subject else reason)
+            self._errors.append(reason[:_LONGEST])
 
     def _refuse(self, reason: str) -> None:
         self._refusal = reason[:_LONGEST].strip()
