@@ -155,6 +155,7 @@ async def test_head_and_interim_answers_are_understood(tmp_path: Path) -> None:
         caller.writer.write(request("HEAD"))
         assert await caller.head() == b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\nserver: penstock\r\n\r\n"
         assert (await caller.ask(request()))[2] == b"ok"
+        assert world.api.connections == 1
 
 
 @pytest.mark.parametrize(

@@ -157,17 +157,18 @@ class Upstream(asyncio.Protocol):
         self._has_head = True
         if self._receiver is not None:
             self._receiver.head(status, self._reason, self._headers)
-        # The parser waits for the body that the headers speak of; the connection is of no more use.
-        self._complete = self._bodiless
+        if self._bodiless:
+            self._complete = True
+            self._keeps_alive = self._parser.should_keep_alive()
 
     def on_body(self, data: bytes) -> None:
         if self._receiver is not None and not self._complete:
             self._receiver.piece(data)
 
     def on_message_complete(self) -> None:
-        if self._has_head and not self._excess and self._parser.get_status_code() != 101:
+        if self._has_head and not self._bodiless and not self._excess and self._parser.get_status_code() != 101:
             self._complete = True
-            self._keeps_alive = self._parser.should_keep_alive() and not self._bodiless
+            self._keeps_alive = self._parser.should_keep_alive()
 
     def _read(self, data: bytes, receiver: Receiver) -> None:
         try:
@@ -183,6 +184,8 @@ class Upstream(asyncio.Protocol):
         again = receiver.sent and self._keeps_alive and not self._excess
         self._receiver = None
         self._complete = False
+        if self._bodiless:  # it waits for the body that the headers speak of
+            self._parser = httptools.HttpResponseParser(self)
         if not again:
             self._transport.abort()
         elif not self._transport.is_closing():
