@@ -90,6 +90,31 @@ class GatewayProgram:
         )
 
 
+class GatewayCaller:
+    """Somebody who calls an address with a key."""
+
+    def __init__(self, address: str, key: str) -> None:
+        self._address = address
+        self._key = key
+
+    async def call(self, key: str | None = None) -> int:
+        """The status; 0 when there was none."""
+        try:
+            async with httpx.AsyncClient(timeout=5) as client:
+                return (await client.get(self._address, headers={"X-API-Key": key or self._key})).status_code
+        except httpx.TransportError:
+            return 0
+
+    async def gets(self, status: int) -> int:
+        """Returns once a call gets the status; how many calls found the version, this one included."""
+        found = 0
+        async with asyncio.timeout(PATIENCE):
+            while (got := await self.call()) != status:
+                found += got not in (0, 404)
+                await asyncio.sleep(0.05)
+        return found + 1
+
+
 class PublishedApi:
     """An API with one version, v1, that an upstream of the test serves, and a subscription with a key."""
 
@@ -114,25 +139,15 @@ class PublishedApi:
         subscription = {"Name": self.name, "Type": "apikey", "Apis": [self.name], "Parameters": parameters}
         self.key = (await self._make("/apim/subscriptions", **subscription))["Key"]
 
-    async def call(self, address: str, key: str | None = None) -> int:
-        """The status; 0 when there was none."""
-        try:
-            async with httpx.AsyncClient(timeout=5) as client:
-                headers = {"X-API-Key": key if key is not None else self.key}
-                return (await client.get(f"{address}/{self.name}/v1/things", headers=headers)).status_code
-        except httpx.TransportError:
-            return 0
+    def caller(self, address: str, key: str | None = None) -> "GatewayCaller":
+        """Calls it through the gateway at an address."""
+        return GatewayCaller(f"{address}/{self.name}/v1/things", self.key if key is None else key)
 
-    async def answers(self, address: str, status: int = 204, key: str | None = None, seconds: float = PATIENCE) -> int:
-        """Returns once a call gets the status; how many calls found the version, this one included."""
-        answered = 0
-        async with asyncio.timeout(seconds):
-            while True:
-                found = await self.call(address, key)
-                answered += found not in (0, 404)
-                if found == status:
-                    return answered
-                await asyncio.sleep(0.05)
+    async def call(self, address: str, key: str | None = None) -> int:
+        return await self.caller(address, key).call()
+
+    async def answers(self, address: str, status: int = 204, key: str | None = None) -> int:
+        return await self.caller(address, key).gets(status)
 
     async def counted(self, calls: int, application: Application | None = None) -> dict[str | None, int]:
         """Calls by subscription, once so many are counted and the stream has nothing more."""
