@@ -7,14 +7,12 @@ from typing import Any
 
 import msgspec
 
-from penstock.areas.apim.catalog.names import TakenNames, component_names
+from penstock.areas.apim.catalog.names import OperationNames, TakenNames, component_names
 from penstock.areas.apim.catalog.parts import COMPONENTS, Object, Part, Rewriting
 from penstock.areas.apim.catalog.placed import Placing, operation_ids
 from penstock.areas.apim.catalog.published import PublishedVersion
 from penstock.areas.apim.catalog.security import SecuritySchemes
 from penstock.areas.apim.catalog.source_document import SourceDocument
-
-_OPERATION = "operation"
 
 
 class MergedDocument:
@@ -26,8 +24,7 @@ class MergedDocument:
     def __init__(self, servers: Sequence[str], now: datetime, *, alone: bool = False) -> None:
         self._servers = servers
         self._now = now
-        self._alone = alone
-        self._taken = TakenNames()
+        self._taken = TakenNames(as_written=alone)
         self._security = SecuritySchemes()
         self._tags: dict[str, Object] = {}
         self._paths: Object = {}
@@ -78,19 +75,16 @@ class MergedDocument:
         }
 
     def _placing(self, version: PublishedVersion, source: SourceDocument, before: str) -> Placing:
-        owner = () if self._alone else (version.api, version.version)
-        ids = operation_ids(source.paths)
-        new_ids = {id: self._taken.take(_OPERATION, *owner, id) if owner else id for id in ids}
-        operation: dict[str, Any] = {"security": self._security.required(version.access, version.issuers)}
+        owner = (version.api, version.version)
+        besides: dict[str, Any] = {"security": self._security.required(version.access, version.issuers)}
         if version.is_deprecated(self._now):
-            operation["deprecated"] = True
-        names = component_names(source.components, self._taken, *owner)
+            besides["deprecated"] = True
         title = _title(version)
         return Placing(
-            names,
+            component_names(source.components, self._taken, owner),
             path=lambda path: f"{before}{path}",
-            operation_ids=new_ids,
-            operation=operation,
+            operations=OperationNames(operation_ids(source.paths), self._taken, owner),
+            besides=besides,
             tag=lambda tag: f"{title}: {tag}" if tag else title,
         )
 

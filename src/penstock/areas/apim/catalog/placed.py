@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from penstock.areas.apim.catalog.names import OperationNames
 from penstock.areas.apim.catalog.parts import METHODS, Malformed, Object, Part
 
 _COMPONENTS = "#/components/"
@@ -13,21 +14,21 @@ _PATHS = "#/paths/"
 class Placing:
     """An Edit. names: of components, new by section and old. path: what comes before each path.
 
-    operation_ids: new by old. operation: what every operation gets besides.
+    operations: their new names. besides: what every operation gets.
     """
 
     def __init__(
         self,
         names: Mapping[tuple[str, str], str],
         path: Callable[[str], str],
-        operation_ids: Mapping[str, str],
-        operation: Object,
+        operations: OperationNames,
+        besides: Object,
         tag: Callable[[str], str],
     ) -> None:
         self.names = names
         self._path = path
-        self._operation_ids = operation_ids
-        self._operation = operation
+        self._operations = operations
+        self._besides = besides
         self._tag = tag
 
     def __call__(self, part: Part, given: Object) -> Object:
@@ -49,20 +50,18 @@ class Placing:
         # Whoever is called back is called by the upstream, past the gateway.
         for name in ("servers", "security", "callbacks"):
             found.pop(name, None)
-        self._rename_operation(found)
+        if "operationId" in found:
+            found["operationId"] = self._operations.next(str(found["operationId"]))
         tags = found.get("tags")
         own = [self._tag(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-        found |= {"tags": own or [self._tag("")], **self._operation}
+        found |= {"tags": own or [self._tag("")], **self._besides}
 
     def _place_link(self, found: Object) -> None:
         found.pop("server", None)
-        self._rename_operation(found)
+        if "operationId" in found:
+            found["operationId"] = self._operations.first(str(found["operationId"]))
         if isinstance(found.get("operationRef"), str):
             found["operationRef"] = self._reference(found["operationRef"])
-
-    def _rename_operation(self, found: Object) -> None:
-        if "operationId" in found:
-            found["operationId"] = self._operation_ids.get(str(found["operationId"]), str(found["operationId"]))
 
     def _place_schema(self, given: Object, found: Object) -> None:
         discriminator = given.get("discriminator")
@@ -98,17 +97,14 @@ class Placing:
 
 
 def operation_ids(paths: Mapping[str, Any]) -> list[str]:
-    """Those in the document's order. Raises Malformed for one that stands twice."""
-    found = [
+    """Those in the document's order."""
+    return [
         str(item[method]["operationId"])
         for item in paths.values()
         if isinstance(item, dict)
         for method in METHODS
         if isinstance(item.get(method), dict) and "operationId" in item[method]
     ]
-    for id in {each for each in found if found.count(each) > 1} if len(set(found)) < len(found) else ():
-        raise Malformed(f"two operations are called '{id}'")
-    return found
 
 
 def _named_by(schema: Object) -> dict[str, str]:

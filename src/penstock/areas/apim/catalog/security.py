@@ -9,6 +9,7 @@ _SCHEMES: dict[Access, Object] = {
     Access.API_KEY: {"type": "apiKey", "in": "header", "name": "X-API-Key"},
     Access.BASIC: {"type": "http", "scheme": "basic"},
 }
+_BEARER = "bearer"
 _DISCOVERY = "/.well-known/openid-configuration"
 
 Requirement = dict[str, list[str]]
@@ -29,11 +30,15 @@ class SecuritySchemes:
                 case Access.NONE:
                     requirements.insert(0, {})
                 case Access.OIDC:
-                    requirements += [{self._of_issuer(issuer): []} for issuer in issuers]
+                    requirements += [{self._of_issuer(issuer): []} for issuer in issuers] or [self._of_anybody()]
                 case _:
                     self.found[kind.value] = _SCHEMES[kind]
                     requirements.append({kind.value: []})
         return requirements
+
+    def _of_anybody(self) -> Requirement:
+        self.found[_BEARER] = {"type": "http", "scheme": "bearer"}
+        return {_BEARER: []}
 
     def _of_issuer(self, issuer: str) -> str:
         if issuer not in self._issuers:
