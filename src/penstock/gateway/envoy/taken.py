@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-import structlog
-
 from penstock.gateway.envoy import limits, oidc
 from penstock.gateway.envoy.admin import Admin
 from penstock.gateway.envoy.listener import STATISTICS, Files
@@ -25,7 +23,6 @@ _FIRST_PAUSE = 0.003
 _LONGEST_PAUSE = 0.05
 _SECONDS = 60.0
 _WARMING_SECONDS = 5.0
-_log = structlog.get_logger(__name__)
 
 
 class Taken:
@@ -37,32 +34,23 @@ class Taken:
         self._refused: dict[str, int] = {}
 
     async def follow(self, stamps: Mapping[str, str]) -> None:
-        """Returns when each file with its stamp is in force. stamps: by file.
+        """Returns when each file with its stamp is in force, and new parts are ready. stamps: by file.
 
-        Raises TableRefused, or Unavailable when Envoy is away for a minute.
+        Hosts that do not answer hold nothing up for long. Raises TableRefused, or Unavailable when Envoy is away for
+        a minute.
         """
-        left, pause = dict(stamps), _FIRST_PAUSE
-        deadline = asyncio.get_running_loop().time() + _SECONDS
-        while left:
+        now, pause = asyncio.get_running_loop().time, _FIRST_PAUSE
+        started = now()
+        while True:
             found = await self._statistics()
-            left = {name: stamp for name, stamp in left.items() if not _has(found, name, stamp)}
+            left = [name for name, stamp in stamps.items() if not _has(found, name, stamp)]
             await self._look_for_refusals(found, stamps)
-            if left and asyncio.get_running_loop().time() > deadline:
-                raise Unavailable(f"Envoy has not taken {', '.join(left)} within {_SECONDS:g} s")
-            if left:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-        await self._warm()
-
-    async def _warm(self) -> None:
-        """Returns when new parts are ready; hosts that do not answer hold nothing up for long."""
-        deadline = asyncio.get_running_loop().time() + _WARMING_SECONDS
-        while asyncio.get_running_loop().time() < deadline:
-            found = await self._statistics()
-            if all(found.get(name, "0") == "0" for name in _WARMING):
+            if not left and (_is_warm(found) or now() > started + _WARMING_SECONDS):
                 return
-            await asyncio.sleep(_FIRST_PAUSE * 3)
-        _log.warning("some hosts of APIs do not answer yet")
+            if left and now() > started + _SECONDS:
+                raise Unavailable(f"Envoy has not taken {', '.join(left)} within {_SECONDS:g} s")
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _look_for_refusals(self, found: Mapping[str, str], stamps: Mapping[str, str]) -> None:
         for name, subscription in _SUBSCRIPTIONS.items():
@@ -88,3 +76,7 @@ _REFUSALS = ("update_rejected", "update_failure", "config_fail")
 
 def _has(found: Mapping[str, str], name: str, stamp: str) -> bool:
     return found.get(f"{_SUBSCRIPTIONS[name]}.version_text") == stamp
+
+
+def _is_warm(found: Mapping[str, str]) -> bool:
+    return all(found.get(name, "0") == "0" for name in _WARMING)
