@@ -1,11 +1,12 @@
 """The published documents."""
 
+import asyncio
 from collections.abc import Sequence
 
 from penstock.areas.apim.catalog.merged import MergedDocument
 from penstock.areas.apim.catalog.parts import Malformed, Object
 from penstock.areas.apim.catalog.published import PublishedVersion, published_versions
-from penstock.areas.apim.catalog.sources import DocumentSources
+from penstock.areas.apim.catalog.sources import DocumentSources, Source
 from penstock.areas.apim.register import Registers
 from penstock.areas.apim.stored import listed
 from penstock.areas.apim.usage.standings import GatewayStandings
@@ -31,12 +32,11 @@ class Catalog:
     async def whole(self) -> Object:
         """All versions in one; those that cannot be in it are named with the reason. Raises Unavailable."""
         merged = MergedDocument(await self._servers(), self._clock.now())
-        for version in published_versions(await self._registers.current()):
-            try:
-                await self._add(merged, version)
-            except Malformed as reason:
-                merged.leave_out(version, reason.detail)
-        return merged.document(_TITLE, _DESCRIPTION)
+        found = [
+            (version, await self._source(version)) for version in published_versions(await self._registers.current())
+        ]
+        # A thousand versions take seconds, in which requests are to be answered.
+        return await asyncio.to_thread(_merge, merged, found)
 
     async def of_version(self, api_name: str, version: str) -> Object:
         """One version, in the names of its own document. Raises NotFound with the reason, Unavailable."""
@@ -47,7 +47,8 @@ class Catalog:
             raise NotFound(f"there is no active version {listed(api_name, version)}")
         merged = MergedDocument(await self._servers(), self._clock.now(), alone=True)
         try:
-            await self._add(merged, found)
+            source = await self._sources.of(found)
+            merged.add(found, source.document, source.upstream_path)
         except Malformed as reason:
             raise NotFound(f"the version {found.listed} has no document to show: {reason.detail}") from None
         return merged.document(f"{found.api} {found.version}", found.entity.description or "")
@@ -57,9 +58,22 @@ class Catalog:
         self._sources.forget()
         return await self.whole()
 
-    async def _add(self, merged: MergedDocument, version: PublishedVersion) -> None:
-        source = await self._sources.of(version)
-        merged.add(version, source.document, source.upstream_path)
+    async def _source(self, version: PublishedVersion) -> Source | Malformed:
+        try:
+            return await self._sources.of(version)
+        except Malformed as reason:
+            return reason
 
     async def _servers(self) -> Sequence[str]:
         return sorted({each.address for each in await self._gateways.all() if each.online and each.address})
+
+
+def _merge(merged: MergedDocument, found: Sequence[tuple[PublishedVersion, Source | Malformed]]) -> Object:
+    for version, source in found:
+        try:
+            if isinstance(source, Malformed):
+                raise source
+            merged.add(version, source.document, source.upstream_path)
+        except Malformed as reason:
+            merged.leave_out(version, reason.detail)
+    return merged.document(_TITLE, _DESCRIPTION)
