@@ -1,5 +1,6 @@
 """A real Envoy as a gateway has it, what tables are made of, and calls to it."""
 
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -47,7 +48,7 @@ async def served(folder: Path, **settings: str) -> AsyncIterator[Served]:
     environment = {"PORT": "0", "WORKERS": "1", "ALLOW_PRIVATE_ADDRESSES": "true", **settings}
     read = gateway_settings({f"PENSTOCK_GATEWAY_{name}": value for name, value in environment.items()})
     async with Gateway(read, folder) as gateway:
-        verify = settings.get("TLS_CERTIFICATE", True)
+        verify = ssl.create_default_context(cafile=settings.get("TLS_CERTIFICATE"))
         async with httpx.AsyncClient(base_url=gateway.address, timeout=30, verify=verify, trust_env=False) as client:
             yield Served(gateway, client)
 

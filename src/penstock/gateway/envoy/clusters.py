@@ -50,7 +50,7 @@ def _cluster(version: GatewayVersion, outbound: Outbound) -> Json:
         per_connection_buffer_limit_bytes=_BUFFER,
         common_lb_config={"healthy_panic_threshold": {"value": _NEVER}},
         circuit_breakers={"thresholds": [_thresholds(outbound.connections)]},
-        typed_extension_protocol_options={_HTTP: _http_options(version)},
+        typed_extension_protocol_options={_HTTP: _http_options(version, outbound)},
         **_transport(version, outbound),
         **_watched(upstream),
     )
@@ -61,11 +61,13 @@ def _thresholds(connections: int) -> Json:
     return {**bounds, "retry_budget": _MOST_RETRIES}
 
 
-def _http_options(version: GatewayVersion) -> Json:
+def _http_options(version: GatewayVersion, outbound: Outbound) -> Json:
     redirects = version.connection.allow_auto_redirect
+    # A proxy learns from the address of a plain request where it goes, and is told of others before.
+    whole = _is_proxied(version, outbound) and not version.upstream.tls
     return typed(
         _HTTP,
-        explicit_http_config={"http_protocol_options": {}},
+        explicit_http_config={"http_protocol_options": {"send_fully_qualified_url": whole}},
         common_http_protocol_options={"idle_timeout": seconds(_IDLE_SECONDS)},
         **({"http_filters": completing_filters(version.upstream)} if redirects else {}),
     )
@@ -74,11 +76,15 @@ def _http_options(version: GatewayVersion) -> Json:
 def _transport(version: GatewayVersion, outbound: Outbound) -> Json:
     upstream = version.upstream
     socket = tls_to(upstream.hosts, outbound.authorities) if upstream.tls else None
-    if version.connection.use_proxy and outbound.proxy is not None:
+    if outbound.proxy is not None and _is_proxied(version, outbound):
         within = socket or extension("plain", _PLAIN)
         address = {"socket_address": {"address": outbound.proxy.host, "port_value": outbound.proxy.port}}
         socket = extension("proxy", _PROXIED, transport_socket=within, default_proxy_address=address)
     return {"transport_socket": socket} if socket else {}
+
+
+def _is_proxied(version: GatewayVersion, outbound: Outbound) -> bool:
+    return version.connection.use_proxy and outbound.proxy is not None
 
 
 def _watched(upstream: GatewayUpstream) -> Json:
