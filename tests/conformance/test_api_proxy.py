@@ -139,6 +139,24 @@ async def test_a_body_that_breaks_off_is_not_taken_for_whole(tmp_path: Path) -> 
         assert world.api.requests == []
 
 
+async def test_a_body_that_goes_wrong_after_the_answer_has_begun_cuts_the_connection(tmp_path: Path) -> None:
+    async def answer_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nbegun")
+        await reader.read()
+        writer.close()
+
+    process = await asyncio.start_unix_server(answer_first, tmp_path / "own")
+    async with process, fronted(tmp_path) as world, Proxy(tmp_path / "own", 5, 1000) as proxy:
+        world.front.proxy = proxy
+        caller = await world.caller()
+        caller.writer.write(request("POST", headers="Transfer-Encoding: chunked\r\n"))
+        await caller.head()
+        caller.writer.write(b"zz\r\n")
+        with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+            await caller.reader.readexactly(50)
+
+
 async def test_who_asks_before_sending_a_body_is_told_to_go_on(tmp_path: Path) -> None:
     async with fronted(tmp_path, OK) as world:
         caller = await world.caller()

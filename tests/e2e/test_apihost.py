@@ -225,6 +225,11 @@ async def test_killing_it_ends_its_apis(tmp_path: Path, wheels: Path) -> None:
             return not psutil.pid_exists(pid)
 
         assert await until(ended)
+    left = list(tmp_path.glob(".api-sockets-*"))
+    async with component(tmp_path):
+        found = list(tmp_path.glob(".api-sockets-*"))
+        assert (len(left), len(found), left == found) == (1, 1, False)
+    assert list(tmp_path.glob(".api-sockets-*")) == []
 
 
 async def test_it_does_not_open_endpoints_to_others_unasked(tmp_path: Path) -> None:

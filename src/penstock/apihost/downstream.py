@@ -19,6 +19,7 @@ _IDLE_SECONDS = 3630.0  # longer than proxies keep a connection that waits
 _LINGER_SECONDS = 5.0  # for a body that nobody wants, so that its sender can read the answer
 _STUCK_SECONDS = 120.0  # for a caller who takes nothing of an answer
 _LOOK_SECONDS = 5.0
+_HEAD_END = b"\r\n\r\n"
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -80,7 +81,7 @@ class Downstream(asyncio.Protocol):
         self._version = ""
         self._asked_to_keep = True
         self._has_head = self._whole = self._in_body = self._overrun = False
-        self._bodiless_answer = self._beside_done = self._slow = self._ending = False
+        self._bodiless_answer = self._beside_done = self._held = self._slow = self._ending = False
 
     def shutdown(self) -> None:
         """Lets a request in progress be answered, and closes the connection."""
@@ -101,11 +102,14 @@ class Downstream(asyncio.Protocol):
         self._transport.write(data)
 
     def hold(self) -> None:
-        if not self._transport.is_closing():
+        if not self._held and not self._transport.is_closing():
+            self._held = True
             self._transport.pause_reading()
 
     def go_on(self) -> None:
-        if not self._transport.is_closing():
+        if self._held and not self._transport.is_closing():
+            self._held = False
+            self._since = self._loop.time()
             self._transport.resume_reading()
 
     def switched(self) -> None:
@@ -219,20 +223,21 @@ class Downstream(asyncio.Protocol):
             data = self._ahead + data
         else:
             self._since = self._loop.time()
-        end = data.find(b"\r\n\r\n") + 4
-        if max(end, len(data) if end == 3 else 0) > _LARGEST_HEAD:
+        end = data.find(_HEAD_END)
+        size = len(data) if end < 0 else end + len(_HEAD_END)
+        if size > _LARGEST_HEAD:
             self._refuse_unread(431, "The head of the request is too large")
-        elif end == 3:
+        elif end < 0:
             self._ahead = data
         else:
-            self._ahead = data[end:]
-            self._begin(data[:end])
+            self._ahead = data[size:]
+            self._begin(data[:size])
 
     def _take_body(self, data: bytes) -> None:
         self._since = self._loop.time()
         if not self._parsed(data) and self._exchange is not None:
-            self._exchange.left()
-            self._refuse_unread(400, "The body of the request cannot be read")
+            self._whole = False
+            self._exchange.refuse(Refusal(400, "The body of the request cannot be read"))
 
     def _take_ahead(self, data: bytes) -> None:
         self._ahead += data
@@ -339,7 +344,7 @@ class Downstream(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._whole = True
+            self._whole, self._overrun = True, self._in_body
             self._parser = httptools.HttpRequestParser(self)
         except httptools.HttpParserError:
             return False
@@ -354,7 +359,7 @@ class Downstream(asyncio.Protocol):
         self._look_again = self._loop.call_later(_LOOK_SECONDS, self._look)
         patience = {
             self._take_head: _HEAD_SECONDS if self._ahead else _IDLE_SECONDS,
-            self._take_body: _BODY_SECONDS,
+            self._take_body: _BODY_SECONDS if not self._held else None,
             self._discard: _LINGER_SECONDS,
         }.get(self._take)
         now = self._loop.time()

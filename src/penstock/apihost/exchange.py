@@ -72,7 +72,7 @@ class Exchange:
         if not self._raw:
             self._left -= len(data)
             if self._left < 0:
-                self._refuse(Refusal(413, f"the body has more than {self._most} bytes"))
+                self.refuse(Refusal(413, f"the body has more than {self._most} bytes"))
                 return
             if self._chunked_body:
                 data = b"%x\r\n%b\r\n" % (len(data), data)
@@ -98,6 +98,14 @@ class Exchange:
         if self._upstream is not None:
             self._upstream.leave()
 
+    def refuse(self, refusal: Refusal) -> None:
+        """Gives the exchange up. The caller is told why, unless the answer has begun."""
+        self.left()
+        if self._begun:
+            self._caller.cut()
+        else:
+            self._caller.refuse(refusal)
+
     def slow_down(self) -> None:
         """The caller takes the answer more slowly than it comes."""
         if self._upstream is not None and not self._over:
@@ -122,7 +130,7 @@ class Exchange:
     def head(self, status: int, reason: bytes, headers: Headers) -> None:
         if status == 101 and not self._head.opens_websocket:
             # What else comes over the caller's connection may be for others, and of others.
-            self._refuse(Refusal(502, "The API changed the protocol unasked"))
+            self.refuse(Refusal(502, "The API changed the protocol unasked"))
             return
         self._begun = True
         self._end_wait()
@@ -199,15 +207,8 @@ class Exchange:
         else:
             self._pending.append(data)
 
-    def _refuse(self, refusal: Refusal) -> None:
-        self.left()
-        if self._begun:
-            self._caller.cut()
-        else:
-            self._caller.refuse(refusal)
-
     def _too_slow(self) -> None:
-        self._refuse(Refusal(504, "The API did not begin to answer in time"))
+        self.refuse(Refusal(504, "The API did not begin to answer in time"))
 
     def _finish(self) -> None:
         self._over = True
