@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import timedelta
 
 import msgspec
@@ -11,6 +11,7 @@ import structlog
 from penstock.bus.bus import Bus
 from penstock.bus.failure import error_from
 from penstock.bus.message import Received
+from penstock.engine.inbox import Inbox
 from penstock.engine.message import (
     SUBJECT,
     About,
@@ -49,6 +50,7 @@ class EngineClient:
         self._bus = bus
         self._ensure = ensure
         self._stopping = stopping or asyncio.Event()
+        self._inbox = Inbox(bus)
         self._places = Places(bus, self._place, keep)
 
     async def run(self, request: RunRequest) -> AsyncGenerator[Frame, None]:
@@ -63,7 +65,7 @@ class EngineClient:
                 subject = f"{SUBJECT}.{await self._places.of(request.notebook)}.run"
             taken = False
             try:
-                async with aclosing(_Run(self._bus, subject, request, self._stopping).frames()) as frames:
+                async with aclosing(_Run(self._bus, self._inbox, subject, request, self._stopping).frames()) as frames:
                     async for frame in frames:
                         taken = True
                         yield frame
@@ -92,24 +94,14 @@ class EngineClient:
     async def workers(self) -> Sequence[About]:
         """Those that answer; none while an engine that is started when needed is not."""
         found: list[About] = []
-        heard = asyncio.Event()
-
-        async def note(answer: Received) -> None:
-            heard.set()
-            if answer.data:
-                found.append(msgspec.msgpack.decode(answer.data, type=About))
-
-        inbox = (await self._bus.session()).client.new_inbox()
-        subscription = await self._bus.subscribe(inbox, note)
-        try:
-            await self._bus.notify(f"{SUBJECT}.about", reply=inbox)
-            while True:
-                heard.clear()
-                await asyncio.wait_for(heard.wait(), _QUIET_SECONDS)
-        except TimeoutError:
-            return sorted(found, key=lambda about: (about.host, about.worker))
-        finally:
-            await subscription.stop()
+        async with self._inbox.answers() as answers:
+            await self._bus.notify(f"{SUBJECT}.about", reply=answers.reply)
+            with suppress(TimeoutError):
+                while True:
+                    answer = await asyncio.wait_for(answers.arrived.get(), _QUIET_SECONDS)
+                    if answer.data:
+                        found.append(msgspec.msgpack.decode(answer.data, type=About))
+        return sorted(found, key=lambda about: (about.host, about.worker))
 
     async def _place(self) -> str:
         answer = await self._bus.request(f"{SUBJECT}.place", timeout=_PLACE_SECONDS)
@@ -127,36 +119,34 @@ class _NobodyThere(Exception):
 class _Run:
     """One request and the frames that answer it."""
 
-    def __init__(self, bus: Bus, subject: str, request: RunRequest, stopping: asyncio.Event) -> None:
+    def __init__(self, bus: Bus, inbox: Inbox, subject: str, request: RunRequest, stopping: asyncio.Event) -> None:
         self._bus = bus
+        self._inbox = inbox
         self._subject = subject
         self._request = request
         self._stopping = stopping
-        self._arrived: asyncio.Queue[Received] = asyncio.Queue()
         self._worker: str | None = None
         self._ended = False
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        inbox = (await self._bus.session()).client.new_inbox()
-        subscription = await self._bus.subscribe(inbox, self._arrived.put)
         reader = FrameReader()
         stopped = asyncio.create_task(self._stopping.wait(), name="stop of the server")
         try:
-            await self._bus.notify(self._subject, msgspec.msgpack.encode(self._request), reply=inbox)
-            while not self._ended:
-                frame = reader.read(await self._next(stopped))
-                if isinstance(frame, Started):
-                    self._worker = frame.worker
-                elif frame is not None:
-                    self._ended = isinstance(frame, Finished)
-                    yield frame
+            async with self._inbox.answers() as answers:
+                await self._bus.notify(self._subject, msgspec.msgpack.encode(self._request), reply=answers.reply)
+                while not self._ended:
+                    frame = reader.read(await self._next(answers.arrived, stopped))
+                    if isinstance(frame, Started):
+                        self._worker = frame.worker
+                    elif frame is not None:
+                        self._ended = isinstance(frame, Finished)
+                        yield frame
         finally:
             stopped.cancel()
-            await subscription.stop()
             await self._cancel()
 
-    async def _next(self, stopped: "asyncio.Task[bool]") -> bytes:
-        arriving = asyncio.ensure_future(self._arrived.get())
+    async def _next(self, arrived: asyncio.Queue[Received], stopped: "asyncio.Task[bool]") -> bytes:
+        arriving = asyncio.ensure_future(arrived.get())
         try:
             await asyncio.wait({arriving, stopped}, timeout=_SILENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if not arriving.done():
