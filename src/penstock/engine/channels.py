@@ -17,6 +17,7 @@ _log = structlog.get_logger(__name__)
 Message = dict[str, Any]
 Listener = Callable[[str, Message], None]
 _MOST_WAITING = 8  # messages
+_RETRY_MILLISECONDS = 5
 
 
 class KernelLost(PenstockError):
@@ -37,6 +38,7 @@ class _Client(AsyncKernelClient):
         socket.linger = 0
         socket.setsockopt(zmq.MAXMSGSIZE, self.most_message)
         socket.setsockopt(zmq.RCVHWM, _MOST_WAITING)
+        socket.setsockopt(zmq.RECONNECT_IVL, _RETRY_MILLISECONDS)  # until the kernel listens
         if identity:
             socket.identity = identity
         socket.connect(self._make_url(channel))

@@ -33,6 +33,7 @@ from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unav
 
 _log = structlog.get_logger(__name__)
 
+_GRACE = 0.03
 _SMALL = 100_000  # characters: read at once
 _LAST_WORDS = 4000  # characters
 Send = Callable[[Frame], None]
@@ -93,7 +94,8 @@ class Engine:
 
     async def _warm_up(self) -> None:
         try:
-            await self._starter.warm_up(await self.languages.find(PYTHON))
+            if await self._starter.warm_up(await self.languages.find(PYTHON)):
+                await self.pool.renew()
         except (KernelLost, Unavailable) as problem:
             _log.warning("completion begins cold", reason=problem.detail)
 
@@ -151,6 +153,8 @@ class Engine:
         kernels = self._kernel_set()
         try:
             yield kernels
+            if not self.waiting:
+                await asyncio.sleep(_GRACE)  # whoever reads the end needs the processor now
         finally:
             await kernels.close()
 

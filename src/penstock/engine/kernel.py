@@ -21,6 +21,7 @@ _log = structlog.get_logger(__name__)
 
 MARKER = "PENSTOCK_KERNEL"
 ENGINE_MARKER = "PENSTOCK_KERNEL_OF"
+_ASK_SECONDS = 0.01
 _PATIENCE = 2.0  # seconds that interrupted code has to end
 _LAST_WORDS = 2000  # bytes
 _LAST_WORDS_SECONDS = 0.5
@@ -84,7 +85,7 @@ class Kernel:
                 while not heard.is_set():
                     await self._channels.ask("kernel_info_request", {}, listener=lambda kind, content: heard.set())
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(heard.wait(), 0.05)
+                        await asyncio.wait_for(heard.wait(), _ASK_SECONDS)
         except TimeoutError:
             raise KernelLost(f"the kernel did not answer within {seconds:g} s") from None
         except KernelLost as lost:

@@ -10,12 +10,17 @@ with_parent: whether to end with whoever started it. folder: to work in.
 
 import contextlib
 import ctypes
+import gc
 import json
 import math
 import os
 import resource
+import select
 import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from importlib.machinery import PathFinder
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -25,6 +30,8 @@ _NICE = 5  # the platform goes first
 _RESERVED = 1 << 30  # bytes that runtimes such as V8 take ahead; what they use of it is the engine's to watch
 _MOST_PLAIN = 1 << 20  # characters, roughly
 _DEEPEST = 50
+_READ = 1 << 16  # bytes, of a pipe
+_MOST_READS = 16  # a pipe holds no more
 
 
 def give_up_rights(limits: dict[str, Any]) -> None:
@@ -102,18 +109,81 @@ def bound_output(shell: Any, most: int) -> None:
     shell.events.register("pre_run_cell", reset)
 
 
-def spare_cache() -> None:
-    """What completion learns of modules is kept for all kernels, who may only read it; parso fails over that."""
-    from parso import grammar
+class SparedCache:
+    """What completion learns of modules is kept for all kernels, who may only read it; parso fails over that.
 
-    name = "try_to_save_module"
-    save = getattr(grammar, name)
+    It is told so when it is loaded, which scripts have no need of.
+    """
 
-    def save_if_allowed(*arguments: Any, **options: Any) -> None:
-        with contextlib.suppress(OSError):
-            save(*arguments, **options)
+    module = "parso.grammar"
 
-    setattr(grammar, name, save_if_allowed)
+    def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
+        if name != self.module:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: self._patch(load, module)  # type: ignore[method-assign]
+        return spec
+
+    def _patch(self, load: Callable[[Any], None], module: Any) -> None:
+        load(module)
+        save = module.try_to_save_module
+
+        def save_if_allowed(*arguments: Any, **options: Any) -> None:
+            with contextlib.suppress(OSError):
+                save(*arguments, **options)
+
+        module.try_to_save_module = save_if_allowed
+
+
+@contextlib.contextmanager
+def no_debugger() -> Iterator[None]:
+    """A kernel made within has none: nobody reaches it here, and loading it is a quarter of a start."""
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
+    yield
+    del sys.modules["debugpy"]
+
+
+def flush_what_there_is() -> None:
+    """Flushing is quick when nothing was written, and takes along what went to the file descriptors themselves.
+
+    Of those ipykernel's own threads may read the last words after the cell has ended, when nobody listens any more.
+    """
+    from ipykernel.iostream import OutStream
+
+    flush = OutStream.flush
+    reading = threading.Lock()
+
+    def take(stream: Any) -> bool:
+        """Whether more may come."""
+        with reading, contextlib.suppress(BlockingIOError):
+            for _ in range(_MOST_READS):
+                chunk = os.read(stream._fid, _READ)
+                if not chunk or not stream._should_watch:
+                    return False
+                with contextlib.suppress(OSError):  # more than it may: the engine knows
+                    stream.write(chunk.decode(errors="replace"))
+                os.write(stream._original_stdstream_copy, chunk)
+        return True
+
+    def watch(self: Any) -> None:
+        os.set_blocking(self._fid, False)
+        arrived = select.poll()
+        arrived.register(self._fid, select.POLLIN)
+        while arrived.poll() and take(self):
+            pass
+
+    def flush_written(self: Any) -> None:
+        if os.getpid() == self._master_pid and self._should_watch:
+            take(self)
+            if not self._flush_pending:
+                return
+        flush(self)  # type: ignore[no-untyped-call]
+
+    OutStream._watch_pipe_fd = watch  # type: ignore[method-assign]
+    OutStream.flush = flush_written  # type: ignore[method-assign]
 
 
 def show_plain_values_as_json(shell: Any) -> None:
@@ -149,16 +219,35 @@ class PlainValue:
         return type(value) in (list, tuple) and all(self.holds(each, depth + 1) for each in value)
 
 
+def collect_less(kernel: Any) -> None:
+    """What the first completion loads stays, and is too much to be looked through for garbage ever again."""
+    complete = kernel.do_complete
+
+    def complete_first(*arguments: Any) -> Any:
+        kernel.do_complete = complete
+        gc.collect()
+        gc.disable()
+        try:
+            return complete(*arguments)
+        finally:
+            gc.freeze()
+            gc.enable()
+
+    kernel.do_complete = complete_first
+
+
 def warm_up(shell: Any) -> None:
     """Runs what every first run needs, so that it is loaded; leaves nothing behind."""
     before = set(shell.user_ns)
     shell.run_cell("print(end='')\n[{'a': 'b'}, 1.5]", store_history=False)
     for name in set(shell.user_ns) - before:
         del shell.user_ns[name]
+    gc.freeze()  # what is loaded stays; there is no use in looking through it
     shell.displayhook.flush()
 
 
 def main() -> None:
+    gc.disable()
     connection_file, limits = sys.argv[1], json.loads(sys.argv[2])
     if sys.argv[3:]:
         limits["memory"] += _RESERVED
@@ -166,20 +255,25 @@ def main() -> None:
     if sys.argv[3:]:
         os.execvp(sys.argv[3], sys.argv[3:])  # noqa: S606 - as the kernel's specification says
     bound_messages(limits["message"])
-    spare_cache()
+    sys.meta_path.insert(0, SparedCache())
     from ipykernel.kernelapp import IPKernelApp
     from traitlets.config import Config
 
     config = Config()
     config.HistoryManager.enabled = False
     config.IPCompleter.jedi_compute_type_timeout = 1500  # milliseconds
+    config.IPythonKernel._execute_sleep = 0  # the engine waits for the last output, not for the reply alone
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.xmode = "Plain"
     app = IPKernelApp.instance(config=config)
-    app.initialize(["-f", connection_file])  # type: ignore[no-untyped-call]
+    flush_what_there_is()
+    with no_debugger():
+        app.initialize(["-f", connection_file])  # type: ignore[no-untyped-call]
     show_plain_values_as_json(app.shell)
     bound_output(app.shell, 2 * limits["message"])
+    collect_less(app.kernel)
     warm_up(app.shell)
+    gc.enable()
     sys.argv = [""]
     with contextlib.suppress(KeyboardInterrupt):
         app.start()  # type: ignore[no-untyped-call]

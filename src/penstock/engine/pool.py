@@ -40,6 +40,13 @@ class KernelPool:
             await kernel.close()
         return await self._starter.start(language)
 
+    async def renew(self) -> None:
+        """Ends the kernels that wait, so that newer ones take their place."""
+        outdated, self._ready = self._ready, deque()
+        self._taken.set()
+        for kernel in outdated:
+            await kernel.close()
+
     async def keep_filled(self) -> None:
         """Until cancelled; then the kernels that wait are ended."""
         python = Language(PYTHON, "Python", PYTHON)

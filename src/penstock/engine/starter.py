@@ -66,10 +66,13 @@ class KernelStarter:
                 raise
             return kernel
 
-    async def warm_up(self, language: Language) -> None:
-        """Fills the cache of completion, in a kernel that runs nobody's code. Raises KernelLost, Unavailable."""
+    async def warm_up(self, language: Language) -> bool:
+        """Fills the cache of completion, in a kernel that runs nobody's code. Whether it was to be filled.
+
+        Kernels that have started before do without it. Raises KernelLost, Unavailable.
+        """
         if self._cache.exists():
-            return
+            return False
         filled = Path(mkdtemp(dir=self._cache.parent, prefix="filling-"))
         kernel = await self.start(language, warm=filled)
         try:
@@ -78,6 +81,7 @@ class KernelStarter:
         finally:
             await kernel.close()
         await asyncio.to_thread(_publish, filled, self._cache)
+        return True
 
     def close(self) -> None:
         self._context.destroy(linger=0)
