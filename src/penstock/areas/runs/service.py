@@ -28,7 +28,7 @@ from penstock.store.store import Store, Where, decode
 from penstock.store.write import Insert, Replace
 
 _log = structlog.get_logger(__name__)
-_MOST_WAITING = 2000
+_MOST_OPEN = 2000
 _READY_SECONDS = 10.0
 _PAUSE = 1.0
 _STOP_SECONDS = 2.0
@@ -88,13 +88,14 @@ class RunService:
         self.server = new_id().hex
         self.waiting: asyncio.Queue[Accepted] = asyncio.Queue()
         self.present = asyncio.Event()
+        self._open = 0
 
     async def accept(
         self, script: Script, trigger: RunTrigger, actor: Actor, id: UUID | None = None
     ) -> Accepted | KnownRun:
         """See resource.ports.runs.Runs."""
-        if self.waiting.qsize() >= _MOST_WAITING:
-            raise TooManyRequests(f"{_MOST_WAITING} runs wait on this server", 5)
+        if self._open >= _MOST_OPEN:
+            raise TooManyRequests(f"{_MOST_OPEN} runs are in progress or wait on this server", 5)
         await self._be_present()
         run = self._new(script, trigger, actor, id)
         try:
@@ -141,6 +142,8 @@ class RunService:
                 async with asyncio.timeout(_STOP_SECONDS):
                     await self._end(accepted, stopped, perf_counter() - began)
             raise
+        finally:
+            self._open -= 1
         await self._end(accepted, cut_off, perf_counter() - began)
 
     async def open_runs(self) -> Sequence[RecordedRun]:
@@ -187,6 +190,7 @@ class RunService:
 
     def _taken(self, run: RecordedRun, script: Script) -> Accepted:
         accepted = Accepted(run, script)
+        self._open += 1
         self.waiting.put_nowait(accepted)
         return accepted
 

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from penstock.areas.runs.service import RunService
+from penstock.areas.runs.service import Accepted, RunService
 from penstock.bus.bus import Bus, Received
+from penstock.engine.turns import Turns
 from penstock.kernel.errors import Unavailable
 from penstock.resource.area import Worker
 
@@ -18,14 +19,16 @@ class RunWorker(Worker):
 
     def __init__(self, service: RunService) -> None:
         self._service = service
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._turns = Turns(_AT_ONCE)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             while True:
-                await self._turns.acquire()
-                task = group.create_task(self._service.carry_out(await self._service.waiting.get()), name="run")
-                task.add_done_callback(lambda _: self._turns.release())
+                group.create_task(self._carry_out(await self._service.waiting.get()), name="run")
+
+    async def _carry_out(self, accepted: Accepted) -> None:
+        async with self._turns.turn(str(accepted.script.id)):
+            await self._service.carry_out(accepted)
 
 
 class LeftoverRuns(Worker):
