@@ -162,21 +162,26 @@ async def test_versions_that_use_the_proxy_go_through_it(tmp_path: Path) -> None
         async with served(tmp_path / "envoy", **settings) as running:
             tunnelled = version(path="/secure/v1", access=OPEN, tls=True, use_proxy=True)
             tunnelled.upstream.hosts.append(host(secure.port, "localhost"))
+            far = version(path="/far/v1", access=OPEN, use_proxy=True)
+            far.upstream.hosts.append(host(80, "known-to-the-proxy.invalid"))
             await running.apply(
                 [
                     version(plain.port, access=OPEN, use_proxy=True),
                     version(plain.port, path="/direct/v1", access=OPEN),
                     tunnelled,
+                    far,
                 ],
                 [],
             )
 
             assert (await running.get(f"{PATH}/a")).text == "by the proxy"
+            assert (await running.get("/far/v1")).text == "by the proxy"
+            assert proxy.lines.pop() == "GET http://known-to-the-proxy.invalid/ HTTP/1.1"
             assert proxy.lines == [f"GET http://127.0.0.1:{plain.port}/a HTTP/1.1"]
             assert await running.status("/direct/v1") == 204
             assert len(proxy.lines) == 1
             assert await running.status("/secure/v1") == 204
-            assert proxy.lines[-1].startswith("CONNECT ")
+            assert proxy.lines[-1] == f"CONNECT localhost:{secure.port} HTTP/1.1"
 
 
 async def test_connections_beyond_the_most_are_refused_and_others_go_on(tmp_path: Path) -> None:

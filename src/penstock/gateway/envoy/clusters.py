@@ -38,7 +38,8 @@ def clusters(versions: Iterable[GatewayVersion], outbound: Outbound) -> dict[str
 
 def _cluster(version: GatewayVersion, outbound: Outbound) -> Json:
     name, upstream = cluster_name(version), version.upstream
-    named = [host for host in upstream.hosts if not is_address(host.host)]
+    proxy = outbound.proxy if version.connection.use_proxy else None
+    named = proxy is None and any(not is_address(host.host) for host in upstream.hosts)
     return typed(
         _CLUSTER,
         name=name,
@@ -46,7 +47,7 @@ def _cluster(version: GatewayVersion, outbound: Outbound) -> Json:
         **({"dns_lookup_family": "V4_PREFERRED"} if named else {}),
         connect_timeout=seconds(version.connection.connect_timeout_seconds),
         lb_policy="LEAST_REQUEST",
-        load_assignment=endpoints(name, upstream.hosts, upstream.tls),
+        load_assignment=endpoints(name, upstream, proxy.host if proxy else None),
         per_connection_buffer_limit_bytes=_BUFFER,
         common_lb_config={"healthy_panic_threshold": {"value": _NEVER}},
         circuit_breakers={"thresholds": [_thresholds(outbound.connections)]},

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.gateway.envoy.decompression import accepted, decompressing
 from penstock.gateway.envoy.headers import added, merged
+from penstock.gateway.envoy.hosts import asked_as
 from penstock.gateway.envoy.limits import limited, limiting
 from penstock.gateway.envoy.redirects import MARK, following
 from penstock.gateway.envoy.retries import retrying
@@ -103,6 +104,7 @@ class VersionRoutes:
 
     def _leading_to(self, cluster: str, host: str | None) -> Json:
         upstream = self._version.upstream
+        host = host or asked_as(upstream)
         host_rewrite: dict[str, Any] = {"host_rewrite_literal": host} if host else {"auto_host_rewrite": True}
         return {
             "cluster": cluster,
