@@ -72,14 +72,17 @@ async def follow(
     subjects: Sequence[str] = (),
     headers_only: bool = False,
     ahead: int = _AHEAD,
+    pace: float = 0.0,
 ) -> AsyncIterator[Feed]:
     """Gives the stream's messages from `start` on, for as long as the context lasts.
 
     Nothing is missed or doubled when connection or server go away and come back.
-    headers_only: without the data. ahead: fetched beforehand. Raises NotFound without the stream.
+    headers_only: without the data. ahead: fetched beforehand. pace: see Pull.run_paced; 0 for none.
+
+    Raises NotFound without the stream.
     """
     options = {"filter_subjects": list(subjects), "headers_only": headers_only}
-    follower = _Follower(bus, stream, start, options, ahead)
+    follower = _Follower(bus, stream, start, options, ahead, pace)
     await follower.begin()
     fetching = asyncio.create_task(follower.fetch(), name=f"follow {stream}")
     try:
@@ -99,13 +102,14 @@ class _Created(msgspec.Struct):
 
 
 class _Follower:
-    def __init__(self, bus: Bus, stream: str, start: Start, options: dict[str, Any], ahead: int) -> None:
+    def __init__(self, bus: Bus, stream: str, start: Start, options: dict[str, Any], ahead: int, pace: float) -> None:
         self.pending_at_start = 0
         self._bus = bus
         self._stream = stream_key(stream)
         self._start = start
         self._options = options
         self._ahead = ahead
+        self._pace = pace
         self._consumer = ""
         self._arrived: asyncio.Queue[Delivered | PenstockError] = asyncio.Queue()
         self._waiting = 0
@@ -147,7 +151,7 @@ class _Follower:
         try:
             session = await self._bus.session(_FORGOTTEN_AFTER.total_seconds())
             async with Pull(session, path, self._ahead, self._take, self._waiting) as self._pull:
-                await self._pull.run()
+                await (self._pull.run_paced(self._pace) if self._pace else self._pull.run())
         except (SessionLost, ConsumerAway):
             return
         finally:

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 from nats.aio.msg import Msg
@@ -18,6 +18,11 @@ _HEARTBEAT = 5.0
 _NANOSECONDS = 1_000_000_000
 _STILL_HERE = "100"
 _EXPIRED = "408"
+_NO_MESSAGES = "404"
+
+# How a request is answered: by messages as they come, or by those that are there.
+_AS_THEY_COME = {"expires": int(_EXPIRES * _NANOSECONDS), "idle_heartbeat": int(_HEARTBEAT * _NANOSECONDS)}
+_AT_ONCE = {"no_wait": True}
 
 
 class ConsumerAway(Exception):
@@ -45,6 +50,7 @@ class Pull:
         self._receive = receive
         self._held = held
         self._requested = 0
+        self._count = 0
         self._inbox = session.client.new_inbox()
         self._subscription: ClientSubscription | None = None
         self._changed = asyncio.Event()
@@ -74,22 +80,56 @@ class Pull:
 
     async def run(self) -> None:
         """Requests as room comes up. Ends by SessionLost or ConsumerAway."""
-        now = asyncio.get_running_loop().time
-        self._heard = now()
-        while not self._session.lost.done():
-            if self._away is not None:
-                raise ConsumerAway(self._away)
+        while True:
             wanted = self._wanted()
             if wanted:
-                await self._request(wanted)
-            self._changed.clear()
-            try:
-                async with asyncio.timeout(_HEARTBEAT):
-                    await self._changed.wait()
-            except TimeoutError:
-                if self._requested and now() - self._heard > 2 * _HEARTBEAT:
-                    raise ConsumerAway("it is silent") from None
-        raise SessionLost
+                await self._request(wanted, _AS_THEY_COME)
+            await self._news()
+
+    async def run_paced(self, pace: float) -> None:
+        """As `run`, but asks for what is behind a message `pace` seconds later, so that it comes together.
+
+        To be woken for each message costs more than the message.
+        """
+        while True:
+            came = await self._exchange(1, _AS_THEY_COME)
+            while came:
+                await asyncio.sleep(pace)
+                came = await self._all_there()
+
+    async def _all_there(self) -> int:
+        """Fetches what there is now; how many messages that were."""
+        total = 0
+        while True:
+            while self._held >= self._capacity:
+                await self._news()
+            room = self._capacity - self._held
+            came = await self._exchange(room, _AT_ONCE)
+            total += came
+            if came < room:
+                return total
+
+    async def _exchange(self, count: int, manner: Mapping[str, Any]) -> int:
+        """Requests up to `count` messages; how many had come when the request ended."""
+        before = self._count
+        await self._request(count, manner)
+        while self._requested:
+            await self._news()
+        return self._count - before
+
+    async def _news(self) -> None:
+        """Waits for a change, or a moment. Raises SessionLost, ConsumerAway."""
+        try:
+            async with asyncio.timeout(_HEARTBEAT):
+                await self._changed.wait()
+        except TimeoutError:
+            if self._requested and asyncio.get_running_loop().time() - self._heard > 2 * _HEARTBEAT:
+                raise ConsumerAway("it is silent") from None
+        self._changed.clear()
+        if self._session.lost.done():
+            raise SessionLost
+        if self._away is not None:
+            raise ConsumerAway(self._away)
 
     def _wanted(self) -> int:
         """How many messages to ask for; asking for a few at a time would cost a request for each."""
@@ -99,14 +139,11 @@ class Pull:
     def _wake(self, _: asyncio.Future[None]) -> None:
         self._changed.set()
 
-    async def _request(self, count: int) -> None:
+    async def _request(self, count: int, manner: Mapping[str, Any]) -> None:
         self._requested += count
-        request = {
-            "batch": count,
-            "expires": int(_EXPIRES * _NANOSECONDS),
-            "idle_heartbeat": int(_HEARTBEAT * _NANOSECONDS),
-        }
-        await self._session.send(self._subject, msgspec.json.encode(request), reply=self._inbox)
+        self._heard = asyncio.get_running_loop().time()
+        request = msgspec.json.encode({"batch": count, **manner})
+        await self._session.send(self._subject, request, reply=self._inbox)
 
     def _arrived(self, message: Msg) -> None:
         self._heard = asyncio.get_running_loop().time()
@@ -114,10 +151,11 @@ class Pull:
         if status is None:
             self._requested -= 1
             self._held += 1
+            self._count += 1
             self._receive(message)
-            if not self._wanted():
+            if self._requested and not self._wanted():
                 return
-        elif status == _EXPIRED:
+        elif status in (_EXPIRED, _NO_MESSAGES):
             self._requested -= int((message.headers or {}).get("Nats-Pending-Messages", self._requested))
         elif status != _STILL_HERE:
             description = (message.headers or {}).get("Description", "")

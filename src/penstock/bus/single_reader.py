@@ -37,8 +37,8 @@ class SingleReader:
     async def run(self, handle: BatchHandler, *, batch: int = 500, pace: float = 0.0) -> None:
         """Reads until cancelled. Raises NotFound without the stream.
 
-        pace: seconds between the beginnings of batches, at least. What comes first is handled at once, what comes
-        close behind it together, which is cheaper.
+        pace: seconds in which what comes close behind a message gathers, to be handled together, which is cheaper;
+        what comes first is handled at once.
         """
         while True:
             try:
@@ -69,15 +69,12 @@ class SingleReader:
             await self._seat.leave(self._position)
 
     async def _handle_all(self, handle: BatchHandler, batch: int, pace: float) -> None:
-        now = asyncio.get_running_loop().time
-        async with follow(self._bus, self._stream, Start(after=self._position), ahead=2 * batch) as feed:
+        start = Start(after=self._position)
+        async with follow(self._bus, self._stream, start, ahead=2 * batch, pace=pace) as feed:
             while True:
                 messages = await feed.batch(batch)
-                due = now() + pace
                 await self._handle(handle, messages)
                 self._position = messages[-1].sequence
-                if len(messages) < batch and due > now():
-                    await asyncio.sleep(due - now())
 
     async def _handle(self, handle: BatchHandler, messages: Sequence[Delivered]) -> None:
         pause = _FIRST_PAUSE
