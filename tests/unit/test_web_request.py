@@ -26,6 +26,7 @@ def values(
     ("text", "type", "expected"),
     [
         ("5", "string", "5"),
+        ("20260331", "date", "20260331"),
         ("5", "integer", 5),
         ("true", "boolean", True),
         ("many", "integer", "many"),  # refused later, by its type
