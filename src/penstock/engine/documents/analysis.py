@@ -15,6 +15,9 @@ from penstock.engine.documents.reading import read_document
 from penstock.engine.documents.types import ANY, STRING
 from penstock.kernel.errors import FieldError, Invalid
 
+_MOST_KNOWN = 256
+_LONGEST_KNOWN = 50_000  # characters
+
 
 class Analysis(msgspec.Struct, frozen=True):
     """updated: the document with each `@input` replaced by a parameter that `#!value` declares.
@@ -28,6 +31,9 @@ class Analysis(msgspec.Struct, frozen=True):
     parameters: Sequence[Parameter]
 
 
+_known: dict[tuple[str, str | None], Analysis] = {}
+
+
 def analyze(source: str, file_name: str | None = None) -> Analysis:
     """May take long: not for use on an event loop. Raises Invalid, whose field is empty."""
     document = read_document(source, file_name)
@@ -36,11 +42,20 @@ def analyze(source: str, file_name: str | None = None) -> Analysis:
 
 
 async def analyze_apart(source: str, file_name: str | None = None, field: str = "") -> Analysis:
-    """`analyze` for an event loop. Raises Invalid that names `field`."""
+    """`analyze` for an event loop, which remembers: a script is analyzed before each run. Raises Invalid that names
+    `field`."""
+    known = _known.get((source, file_name))
+    if known is not None:
+        return known
     try:
-        return await asyncio.to_thread(analyze, source, file_name)
+        analysis = await asyncio.to_thread(analyze, source, file_name)
     except Invalid as invalid:
         raise Invalid(FieldError(error.field or field, error.message) for error in invalid.errors) from None
+    if len(source) <= _LONGEST_KNOWN:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[source, file_name] = analysis
+    return analysis
 
 
 def _returns(document: Document, parameters: Sequence[Parameter]) -> str | None:
