@@ -86,7 +86,7 @@ def parse_dib(source: str, default_kernel: str | None = None, known: Iterable[st
     described = _described(lines)
     kernels = [item for item in described.items or () if item.name] if described else []
     default = default_kernel or (described and described.default_kernel_name) or _DEFAULT
-    aliases = {alias.casefold(): item.name for item in kernels for alias in item.aliases or () if item.name}
+    aliases = {alias.casefold(): item.name for item in kernels for alias in item.aliases or () if alias and item.name}
     names = KERNELS | ALIASES.keys() | {name.casefold() for name in known} | aliases.keys()
     names |= {item.name.casefold() for item in kernels if item.name}
     return Document(
