@@ -39,11 +39,12 @@ class Register:
             field = _FIELDS.get(write.collection.name) if isinstance(write, Insert | Replace | Delete) else None
             if field is None or not isinstance(write, Insert | Replace | Delete):
                 continue
-            entities = changed.setdefault(field, dict(getattr(self, field)))
+            if field not in changed:
+                changed[field] = dict(getattr(self, field))
             if isinstance(write, Delete):
-                entities.pop(write.id, None)
+                changed[field].pop(write.id, None)
             else:
-                entities[write.id] = write.body
+                changed[field][write.id] = write.body
         return replace(self, **changed) if changed else self
 
     def check(self, writes: Sequence[Write], after: "Register | None" = None) -> None:
@@ -132,8 +133,8 @@ class Register:
         ]
         if errors:
             raise Invalid(errors)
-        for print in subscription.key_prints:
-            if any(other.id != subscription.id for other in self._by_print.get(print, ())):
+        for fingerprint in subscription.key_prints:
+            if any(other.id != subscription.id for other in self._by_print.get(fingerprint, ())):
                 raise NameTaken("the key is another subscription's; leave Key out to have one made")
         user_name = subscription.user_name
         for other in self._by_user.get(user_name, ()) if user_name is not None else ():
@@ -199,8 +200,8 @@ class Register:
     def _by_print(self) -> Mapping[str, list[StoredSubscription]]:
         found: dict[str, list[StoredSubscription]] = {}
         for subscription in self.subscriptions.values():
-            for print in subscription.key_prints:
-                found.setdefault(print, []).append(subscription)
+            for fingerprint in subscription.key_prints:
+                found.setdefault(fingerprint, []).append(subscription)
         return found
 
     @cached_property

@@ -1,5 +1,9 @@
 """APIs, versions and subscriptions as answers show them."""
 
+from typing import Any
+
+import msgspec
+
 from penstock.areas.apim.model import (
     MASK,
     ApiDetailsDto,
@@ -28,55 +32,30 @@ def details(api: StoredApi, register: Register) -> ApiDetailsDto:
 
 
 def shown_version(version: StoredVersion) -> ApiVersion:
-    return ApiVersion(
-        version=version.version,
-        api_name=version.api_name,
-        description=version.description,
-        is_active=version.is_active,
-        type=version.type,
-        parameters=version.parameters,
-        variables=version.variables,
-        authentication=version.authentication,
-        connection=version.connection,
-        key=version.listed,
-    )
+    return ApiVersion(**_shared(version, ApiVersion) | {"key": version.listed})
 
 
 def version_dto(version: StoredVersion) -> ApiVersionDto:
-    return ApiVersionDto(
-        version=version.version,
-        description=version.description,
-        is_active=version.is_active,
-        type=version.type,
-        parameters=encode(version.parameters).decode(),
-        authentication=version.authentication,
-        connection=version.connection,
-    )
+    return ApiVersionDto(**_shared(version, ApiVersionDto) | {"parameters": encode(version.parameters).decode()})
 
 
 def shown_subscription(subscription: StoredSubscription, key: str | None = None) -> ApiSubscription:
     """key: in clear, when it is to be shown."""
-    return ApiSubscription(
-        name=subscription.name,
-        description=subscription.description,
-        apis=subscription.apis,
-        type=subscription.type,
-        parameters=subscription.parameters,
-        additional_headers=subscription.additional_headers,
-        variables=subscription.variables,
-        key=key or (MASK if subscription.key_prints else None),
-    )
+    return ApiSubscription(**_shared(subscription, ApiSubscription) | {"key": key or _masked(subscription)})
 
 
 def subscription_dto(subscription: StoredSubscription) -> ApiSubscriptionDto:
-    return ApiSubscriptionDto(
-        name=subscription.name,
-        description=subscription.description,
-        apis=subscription.apis,
-        type=subscription.type,
-        parameters=encode(subscription.parameters).decode(),
-        key=MASK if subscription.key_prints else None,
-    )
+    own = {"parameters": encode(subscription.parameters).decode(), "key": _masked(subscription)}
+    return ApiSubscriptionDto(**_shared(subscription, ApiSubscriptionDto) | own)
+
+
+def _masked(subscription: StoredSubscription) -> str | None:
+    return MASK if subscription.key_prints else None
+
+
+def _shared(entity: Entity, form: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields that both have."""
+    return {name: getattr(entity, name) for name in form.__struct_fields__ if name in entity.__struct_fields__}
 
 
 def _newest_first(entity: Entity) -> tuple[str, str]:

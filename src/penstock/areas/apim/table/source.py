@@ -1,7 +1,7 @@
 """What the table is made of, gathered: only what changed is read anew."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -114,14 +114,6 @@ class Surroundings:
         return False
 
 
-@dataclass(frozen=True)
-class Opened:
-    """The keys of a subscription as it was stored."""
-
-    of: StoredSubscription
-    keys: Sequence[str]
-
-
 class TableSource:
     """Gathers what is known."""
 
@@ -137,8 +129,8 @@ class TableSource:
         self._parameters = Parsed[StoredSubscription, SubscriptionParameters](lambda each: each.settings)
         self._version_names = Parsed(_names_of_version)
         self._subscription_names = Parsed(_names_of_subscription)
-        self._opened: dict[UUID, Opened] = {}
-        self._keys_by_id: Mapping[UUID, Sequence[str]] = {}
+        self._opened_of: Mapping[UUID, StoredSubscription] = {}
+        self._opened: Mapping[UUID, Sequence[str]] = {}
         self._gathered: tuple[Register, Known] | None = None
         self._quotas_by_name: Mapping[str, Quota] = {}
 
@@ -177,15 +169,15 @@ class TableSource:
         return register, known
 
     async def _keys_of(self, subscriptions: Mapping[UUID, StoredSubscription]) -> Mapping[UUID, Sequence[str]]:
-        kept = {
-            id: opened for id, opened in self._opened.items() if id in subscriptions and opened.of is subscriptions[id]
-        }
-        unread = [id for id in subscriptions if id not in kept]
-        if unread or len(kept) < len(self._opened):
+        """Those of subscriptions that are the same objects as before are not read again."""
+        before, opened = self._opened_of, self._opened
+        if subscriptions is not before:
+            unread = [id for id, each in subscriptions.items() if before.get(id) is not each]
             read = await self._keys.of_all(unread)
-            self._opened = kept | {id: Opened(subscriptions[id], read.get(id, ())) for id in unread}
-            self._keys_by_id = {id: opened.keys for id, opened in self._opened.items()}
-        return self._keys_by_id
+            fresh = {id: read.get(id, ()) for id in unread}
+            self._opened = {id: fresh[id] if id in fresh else opened[id] for id in subscriptions}
+            self._opened_of = subscriptions
+        return self._opened
 
 
 def _quotas_of(register: Register, known: Known) -> Mapping[str, Quota]:
