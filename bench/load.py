@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _HEADER_END = b"\r\n\r\n"
@@ -10,14 +10,20 @@ _HEADER_END = b"\r\n\r\n"
 
 @dataclass(frozen=True)
 class Load:
-    """What one run measured."""
+    """What one run measured. latencies: seconds, rising. failures: answers that are no 2xx, and what else happened."""
 
     requests: int
     seconds: float
+    latencies: Sequence[float] = ()
+    failures: Sequence[str] = ()
 
     @property
     def rate(self) -> float:
         return self.requests / self.seconds
+
+    def percentile(self, percent: float) -> float:
+        """Seconds."""
+        return self.latencies[min(int(len(self.latencies) * percent / 100), len(self.latencies) - 1)]
 
 
 def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
@@ -28,30 +34,72 @@ def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes =
     return "\r\n".join(lines).encode() + _HEADER_END + body
 
 
-async def apply_load(port: int, request: bytes | Callable[[], bytes], connections: int, seconds: float) -> Load:
+async def apply_load(
+    port: int, request: bytes | Callable[[], bytes], connections: int, seconds: float, *, tolerant: bool = False
+) -> Load:
     """Sends the request, or what it returns, over and over on each connection.
 
-    Raises RuntimeError on an answer that is no 2xx.
+    Raises RuntimeError on an answer that is no 2xx, or a connection that is cut; tolerant: these are counted.
     """
-    deadline = time.perf_counter() + seconds
     started = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        following = request if callable(request) else lambda: request
-        tasks = [group.create_task(_connection(port, following, deadline)) for _ in range(connections)]
-    return Load(sum(task.result() for task in tasks), time.perf_counter() - started)
+    following = request if callable(request) else lambda: request
+    loop = asyncio.get_running_loop()
+    callers = [_Caller(following, started + seconds) for _ in range(connections)]
+    for caller in callers:
+        await loop.create_connection(lambda caller=caller: caller, "127.0.0.1", port)  # type: ignore[misc]
+    await asyncio.gather(*(caller.ended for caller in callers))
+    failures = [failure for caller in callers for failure in caller.failures]
+    if failures and not tolerant:
+        raise RuntimeError(failures[0])
+    latencies = sorted(latency for caller in callers for latency in caller.latencies)
+    return Load(len(latencies), time.perf_counter() - started, latencies, failures)
 
 
-async def _connection(port: int, following: Callable[[], bytes], deadline: float) -> int:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    count = 0
-    try:
-        while time.perf_counter() < deadline:
-            writer.write(following())
-            await answer_of(reader)
-            count += 1
-    finally:
-        writer.close()
-    return count
+class _Caller(asyncio.Protocol):
+    """A connection: one request after the other, since what is measured answers so."""
+
+    def __init__(self, following: Callable[[], bytes], deadline: float) -> None:
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.latencies: list[float] = []
+        self.failures: list[str] = []
+        self._following = following
+        self._deadline = deadline
+        self._answer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        self._answer = self._answer + data if self._answer else data
+        end = self._answer.find(_HEADER_END)
+        if end < 0 or len(self._answer) < end + len(_HEADER_END) + _length(self._answer[:end]):
+            return
+        now = time.perf_counter()
+        self.latencies.append(now - self._sent)
+        if not self._answer.startswith(b"HTTP/1.1 2"):
+            self.failures.append(self._answer.decode())
+        self._answer = b""
+        if now < self._deadline:
+            self._send()
+        else:
+            self.ended.set_result(None)
+            self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.ended.done():
+            self.failures.append(f"the connection was cut: {error}")
+            self.ended.set_result(None)
+
+    def _send(self) -> None:
+        self._sent = time.perf_counter()
+        self._transport.write(self._following())
+
+
+def _length(head: bytes) -> int:
+    """Of the body."""
+    return int(head.lower().split(b"content-length: ", 1)[1].split(b"\r", 1)[0])
 
 
 async def answer_of(reader: asyncio.StreamReader) -> None:
@@ -59,5 +107,4 @@ async def answer_of(reader: asyncio.StreamReader) -> None:
     head = await reader.readuntil(_HEADER_END)
     if not head.startswith(b"HTTP/1.1 2"):
         raise RuntimeError(head.decode())
-    length = head.lower().split(b"content-length: ", 1)[1].split(b"\r", 1)[0]
-    await reader.readexactly(int(length))
+    await reader.readexactly(_length(head.removesuffix(_HEADER_END)))
