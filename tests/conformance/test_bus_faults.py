@@ -115,8 +115,9 @@ async def test_a_consumer_whose_server_was_away_when_it_started_begins_later(ser
     await asyncio.wait([running])
 
 
-async def test_following_goes_on_without_gap_or_double(server: EmbeddedServer, bus: Bus) -> None:
-    async with follow(bus, STREAM, Start(after=0)) as feed:
+@pytest.mark.parametrize("pace", [0.0, 0.02])
+async def test_following_goes_on_without_gap_or_double(server: EmbeddedServer, bus: Bus, pace: float) -> None:
+    async with follow(bus, STREAM, Start(after=0), pace=pace) as feed:
         for number in range(1, 4):
             await bus.publish("s.x", b"%d" % number)
             assert (await anext(feed)).sequence == number

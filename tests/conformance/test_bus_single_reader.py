@@ -185,3 +185,15 @@ async def test_a_paced_reader_handles_the_first_at_once_and_what_follows_togethe
     await asyncio.wait([task])
     assert batches[1] == [1, 2, 3, 4]
     assert [number for batch in batches for number in batch] == list(range(35))
+
+
+async def test_a_paced_reader_catches_up_with_more_than_it_fetches_at_once(bus: Bus, stream: str) -> None:
+    log = Log()
+    await publish(bus, stream, range(95))
+    task = asyncio.create_task(SingleReader(bus, stream, stream).run(log.handler("one"), batch=10, pace=0.01))
+    await eventually(lambda: len(log.entries) == 95)
+    await publish(bus, stream, range(95, 100))
+    await eventually(lambda: len(log.entries) == 100)
+    task.cancel()
+    await asyncio.wait([task])
+    assert log.numbers == list(range(100))
