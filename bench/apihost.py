@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -37,8 +38,40 @@ async def run() -> list[tuple[str, str]]:
                 for connections in CONNECTIONS:
                     ratio = await compare(bare, base, port, request, connections)
                     rows.append((f"{label}, {connections} connections", f"{ratio:.2f}"))
+                rows.append((f"{label}, WebSocket echoes, 16 connections", f"{await compare_echoes(bare, port):.2f}"))
             rows.append(("initialize an endpoint whose package is installed", f"{initialize * 1000:.0f} ms"))
             return rows
+
+
+async def compare_echoes(bare: int, port: int) -> float:
+    """The median over rounds that alternate, of messages a second that come back."""
+    ratios = []
+    for _ in range(3):
+        base = await echoes(bare, "/")
+        ratios.append(await echoes(port, "/bench") / base)
+    return statistics.median(ratios)
+
+
+async def echoes(port: int, path: str, seconds: float = 1.0) -> float:
+    async with asyncio.TaskGroup() as group:
+        counts = [group.create_task(_echo(port, path, time.perf_counter() + seconds)) for _ in range(16)]
+    return sum(count.result() for count in counts) / seconds
+
+
+async def _echo(port: int, path: str, deadline: float) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    upgrade = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
+    writer.write(request_bytes("GET", path, {**upgrade, "sec-websocket-key": "YmVuY2hiZW5jaGJlbmNoIQ=="}))
+    await reader.readuntil(b"\r\n\r\n")
+    # A frame of RFC 6455 with 100 bytes, masked with zeros; what comes back is not masked.
+    frame = b"\x82\xe4\0\0\0\0" + bytes(100)
+    count = 0
+    while time.perf_counter() < deadline:
+        writer.write(frame)
+        await reader.readexactly(102)
+        count += 1
+    writer.close()
+    return count
 
 
 @asynccontextmanager

@@ -6,7 +6,13 @@ BODY = b'{"watts":40}' * 8
 
 
 async def application(scope, receive, send):  # type: ignore[no-untyped-def]
-    """Answers about 100 bytes of JSON."""
+    """Answers about 100 bytes of JSON, and WebSockets with what they say."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "bytes": message["bytes"]})
+        return
     if scope["type"] != "http":
         await receive()
         await send({"type": "lifespan.startup.complete"})
