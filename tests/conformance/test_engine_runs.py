@@ -55,7 +55,9 @@ async def test_parameters_are_there_before_the_first_code(kernels: Engine) -> No
 
 async def test_answers_to_questions_have_their_types(kernels: Engine) -> None:
     answers = {"amount": 1.5, "day": "2026-03-31", "at": "2026-03-31T09:30", "gift": True, "rows": [1]}
-    shown = await run(kernels, sample("typed.dib") + "column", parameters=answers | {"column": "column", "shade": "red"})
+    shown = await run(
+        kernels, sample("typed.dib") + "column", parameters=answers | {"column": "column", "shade": "red"}
+    )
     assert shown.value == "red"
 
 

@@ -10,6 +10,7 @@ from penstock.engine.documents.dib import parse_dib
 from penstock.engine.documents.document import Format
 from penstock.engine.documents.reading import format_of, read_document, write_document
 from penstock.kernel.errors import Invalid
+from tests.unit.odd_notebooks import LOOSE, WORKSHEETS
 
 SAMPLES = sorted((Path(__file__).parents[1] / "documents").iterdir())
 
@@ -58,6 +59,13 @@ def test_samples_are_written_back_byte_for_byte(path: Path) -> None:
     assert write_document(read_document(content.decode(), path.name)).encode() == content
 
 
+@pytest.mark.parametrize("source", [LOOSE, WORKSHEETS])
+def test_odd_notebooks_are_written_back_as_they_were(source: str) -> None:
+    document = read_document(source, "odd.ipynb")
+    assert write_document(document) == source
+    assert all(cell.raw for cell in document.cells)
+
+
 def test_a_line_with_a_kernels_name_begins_a_cell() -> None:
     document = read_document(sample("weather.dib"))
     assert [cell.kernel for cell in document.cells] == ["meta", "markdown", "python", "python", "python"]
@@ -91,14 +99,14 @@ def test_a_byte_order_mark_hides_no_mark() -> None:
 
 
 def test_cells_of_a_jupyter_notebook_are_the_texts_that_it_consists_of() -> None:
-    document = read_document(sample("worksheets.ipynb"), "worksheets.ipynb")
+    document = read_document(WORKSHEETS, "old.ipynb")
     assert [cell.kernel for cell in document.cells] == ["markdown", "python"]
     assert document.cells[1].raw.startswith('{"cell_type": "code"')
     assert document.head.endswith('{"cells": [')
 
 
 def test_a_jupyter_notebook_of_a_later_version_is_read_as_far_as_it_is_known() -> None:
-    document = read_document(sample("loose.ipynb"), "loose.ipynb")
+    document = read_document(LOOSE, "loose.ipynb")
     assert [(cell.kernel, cell.text) for cell in document.cells] == [
         ("python", "1"),
         ("markdown", ""),
