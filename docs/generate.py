@@ -59,7 +59,7 @@ def _schema(schema: Mapping[str, Any]) -> str:
     return f"`{schema.get('format') or schema.get('type', 'any')}`"
 
 
-def settings_reference(server: str, agent: str, engine: str) -> str:
+def settings_reference(server: str, agent: str, engine: str, gateway: str) -> str:
     """The commented defaults of the programs as they are."""
     return (
         f"{_NOTE}\n# Settings\n\n## Server\n\n```toml\n{server.strip()}\n```\n\n"
@@ -67,7 +67,10 @@ def settings_reference(server: str, agent: str, engine: str) -> str:
         f"```toml\n{agent.strip()}\n```\n\n"
         "## Interactive engine\n\n"
         "Each is set by an environment variable: PENSTOCK_ENGINE_ and the name in capitals.\n\n"
-        f"```toml\n{engine.strip()}\n```\n"
+        f"```toml\n{engine.strip()}\n```\n\n"
+        "## API gateway\n\n"
+        "Each is set by an environment variable: PENSTOCK_GATEWAY_ and the name in capitals.\n\n"
+        f"```toml\n{gateway.strip()}\n```\n"
     )
 
 

@@ -27,7 +27,8 @@ async def test_the_page_of_configuration_kinds_is_current(application: Applicati
 def test_the_settings_page_is_current() -> None:
     server = (files("penstock.server") / "defaults.toml").read_text()
     engine = (files("penstock.engine") / "defaults.toml").read_text()
-    assert_kept(FOLDER / "settings.md", settings_reference(server, DEFAULTS, engine))
+    gateway = (files("penstock.gateway") / "defaults.toml").read_text()
+    assert_kept(FOLDER / "settings.md", settings_reference(server, DEFAULTS, engine, gateway))
 
 
 def test_the_command_line_page_is_current() -> None:

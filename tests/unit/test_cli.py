@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock.bus.credentials import UserCredential
 from penstock.cli.main import COMMANDS
 from penstock.cli.sources import Sources
+from penstock.gateway.access import gateway_named
 from penstock.kernel.errors import FieldError
 from tests.program import Terminal
 
@@ -189,4 +191,8 @@ async def test_a_service_gets_credentials_of_the_installation(terminal: Terminal
     assert "-----BEGIN NATS USER JWT-----\n" in ended.out
     assert "-----BEGIN USER NKEY SEED-----\nSU" in ended.out
     assert (await terminal.run("nats-credentials", "a.b", "--keys", "keys.json")).code == 2
+    gateway = await terminal.run("nats-credentials", "gateway:edge", "--keys", "keys.json")
+    assert gateway_named(UserCredential.of_file_text(gateway.out).jwt) == "edge"
+    for wrong in ("gateway:a.b", "gateway:", "gate:edge"):
+        assert (await terminal.run("nats-credentials", wrong, "--keys", "keys.json")).code != 0
     assert (await terminal.run("nats-credentials", "*", "--keys", "keys.json")).code != 0
