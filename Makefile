@@ -23,7 +23,7 @@ bench: .venv/dev.stamp ## Print each capability's ratio to the bare part beneath
 	$(BIN)/python -m bench
 
 lock: .venv/dev.stamp ## Resolve the dependencies anew
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra build pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra build --extra gateway pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements-dev.lock
 
 clean: ## Remove the environment and caches, never the data folder
