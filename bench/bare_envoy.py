@@ -15,6 +15,26 @@ from penstock.kernel.program import installed_program
 Json = dict[str, Any]
 
 _TYPES = "type.googleapis.com/envoy.extensions."
+_MUTATION = "http.early_header_mutation.header_mutation.v3.HeaderMutation"
+_DROPPED = [
+    {"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}},
+    *({"remove": name} for name in ("x-forwarded-for", "x-forwarded-host", "forwarded", "x-real-ip")),
+]
+_FRONT_DOOR: Json = {
+    "use_remote_address": True,
+    "early_header_mutation_extensions": [
+        {"name": "callers", "typed_config": {"@type": _TYPES + _MUTATION, "mutations": _DROPPED}}
+    ],
+    "generate_request_id": True,
+    "always_set_request_id_in_response": True,
+    "normalize_path": True,
+    "merge_slashes": True,
+    "path_with_escaped_slashes_action": "REJECT_REQUEST",
+    "common_http_protocol_options": {"idle_timeout": "300s", "headers_with_underscores_action": "DROP_HEADER"},
+    "request_headers_timeout": "30s",
+    "stream_idle_timeout": "300s",
+}
+"""What whoever lets strangers in writes: they say nothing of proxies, paths mean one thing, slow ones are cut."""
 _FLUSH = ("--file-flush-interval-msec", "250", "--file-flush-min-size-kb", "0")
 
 
@@ -91,6 +111,7 @@ def _bootstrap(port: int, folder: Path, routes: list[Json], clusters: list[Json]
         "@type": f"{_TYPES}filters.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": "bench",
         "access_log": [log] if logs else [],
+        **(_FRONT_DOOR if logs else {}),
         "http_filters": [
             {"name": "router", "typed_config": {"@type": f"{_TYPES}filters.http.router.v3.Router"}},
         ],
