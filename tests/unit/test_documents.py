@@ -111,6 +111,7 @@ def test_a_jupyter_notebook_of_a_later_version_is_read_as_far_as_it_is_known() -
         ("python", "1"),
         ("markdown", ""),
         ("markdown", "two\n"),
+        ("raw", ""),
     ]
 
 

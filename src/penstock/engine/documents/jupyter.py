@@ -4,12 +4,50 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from penstock.engine.documents.document import Cell, Document, Format
 from penstock.engine.documents.json_spans import EACH, spans
 from penstock.kernel.errors import Invalid
 
 _CELLS = (("cells", EACH), ("worksheets", EACH, "cells", EACH))
 """Where cells are, since version 4 and before."""
+
+
+class _Polyglot(msgspec.Struct, rename={"kernel_name": "kernelName"}):
+    """Which kernel a cell of a polyglot notebook is for: new name, old name."""
+
+    kernel_name: str | None = None
+    language: str | None = None
+
+
+class _CellMetadata(msgspec.Struct):
+    tags: list[Any] | None = None
+    polyglot_notebook: _Polyglot | None = None
+    dotnet_interactive: _Polyglot | None = None
+
+
+class _Cell(msgspec.Struct):
+    cell_type: str
+    source: str = ""
+    metadata: _CellMetadata = msgspec.field(default_factory=_CellMetadata)
+
+
+class _Language(msgspec.Struct):
+    name: str | None = None
+    language: str | None = None
+
+
+class _Metadata(msgspec.Struct):
+    kernelspec: _Language = msgspec.field(default_factory=_Language)
+    language_info: _Language = msgspec.field(default_factory=_Language)
+
+
+class _Notebook(msgspec.Struct):
+    """What is needed of a notebook. The rest may be as it likes, since many write notebooks."""
+
+    cells: list[_Cell]
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 def parse_ipynb(source: str) -> Document:
@@ -22,8 +60,7 @@ def parse_ipynb(source: str) -> Document:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what nbformat mends in its copy
-            notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-            nbformat.validate(notebook, relax_add_props=True)
+            notebook = msgspec.convert(nbformat.reads(text, as_version=4), _Notebook)  # type: ignore[no-untyped-call]
     except Exception as error:  # noqa: BLE001 - the library raises what its parsers raise; the text is at fault
         raise _refused("is no Jupyter notebook", error) from None
     head, raws = _texts(source, len(source) - len(text), len(notebook.cells))
@@ -35,7 +72,7 @@ def parse_percent(source: str) -> Document:
     import jupytext  # type: ignore[import-untyped]
 
     try:
-        notebook = jupytext.reads(source, fmt="py:percent")
+        notebook = msgspec.convert(jupytext.reads(source, fmt="py:percent"), _Notebook)
     except Exception as error:  # noqa: BLE001 - the library raises what its parsers raise; the text is at fault
         raise _refused("is no Python in percent form", error) from None
     return _document(notebook, Format.PERCENT, source, source, ())
@@ -57,20 +94,20 @@ def _refused(what: str, error: Exception) -> Invalid:
     return Invalid.one("", f"{what}: {reason or type(error).__name__}")
 
 
-def _document(notebook: Any, format: Format, source: str, head: str, raws: Sequence[str]) -> Document:
-    kernelspec = notebook.metadata.get("kernelspec", {})
-    language = notebook.metadata.get("language_info", {}).get("name") or kernelspec.get("language") or "python"
-    kernel = kernelspec.get("name") or language
+def _document(notebook: _Notebook, format: Format, source: str, head: str, raws: Sequence[str]) -> Document:
+    spec = notebook.metadata.kernelspec
+    kernel = spec.name or notebook.metadata.language_info.name or spec.language or "python"
     texts = raws or [""] * len(notebook.cells)
     cells = [_cell(cell, kernel, raw) for cell, raw in zip(notebook.cells, texts, strict=True)]
     return Document(format=format, source=source, cells=tuple(cells), default_kernel=kernel, head=head)
 
 
-def _cell(cell: Any, kernel: str, raw: str) -> Cell:
-    metadata = cell.get("metadata", {})
-    # The language of a cell of a polyglot notebook.
-    polyglot = metadata.get("polyglot_notebook", {}).get("kernelName") or metadata.get("dotnet_interactive", {}).get(
-        "language"
-    )
-    name = {"markdown": "markdown", "raw": "raw"}.get(cell.cell_type, polyglot or kernel)
-    return Cell(kernel=str(name), text=cell.get("source", ""), raw=raw, tags=tuple(map(str, metadata.get("tags", ()))))
+def _cell(cell: _Cell, kernel: str, raw: str) -> Cell:
+    if cell.cell_type == "code":
+        metadata = cell.metadata
+        own = metadata.polyglot_notebook and metadata.polyglot_notebook.kernel_name
+        kernel = own or (metadata.dotnet_interactive and metadata.dotnet_interactive.language) or kernel
+    else:
+        # What later versions add is for readers, as far as is known here.
+        kernel = "markdown" if cell.cell_type == "markdown" else "raw"
+    return Cell(kernel=kernel, text=cell.source, raw=raw, tags=tuple(map(str, cell.metadata.tags or ())))
