@@ -13,12 +13,14 @@ from penstock.store.write import Append, Delete, Insert, Replace, Require, Write
 class Step(NamedTuple):
     """A statement, and what tells from its result that the commit is refused.
 
-    taken: the error when a unique index refuses the statement.
+    taken: the error when a unique index refuses the statement. free: makes room for one that touched no row, which is
+    then run again.
     """
 
     statement: Statement
     check: Callable[[Result], None] | None = None
     taken: str = ""
+    free: Callable[[], Statement] | None = None
 
 
 def plan(catalog: Catalog, writes: Sequence[Write], now: int) -> list[Step]:
@@ -36,6 +38,9 @@ def commit(steps: Sequence[Step]) -> Steps[None]:
             result = yield step.statement
         except Conflict:
             raise NameTaken(step.taken) from None
+        if step.free is not None and not result.changed:
+            yield step.free()
+            result = yield step.statement
         if step.check is not None:
             step.check(result)
 
@@ -44,8 +49,8 @@ def _steps(catalog: Catalog, write: Write, now: int) -> Iterator[Step]:
     match write:
         case Insert():
             table = catalog.table(write.collection)
-            yield Step(table.clear_expired(write, now))
-            yield Step(table.insert(write), partial(_check_inserted, write))
+            free = partial(table.clear_expired, write, now)
+            yield Step(table.insert(write), partial(_check_inserted, write), free=free)
         case Replace():
             table = catalog.table(write.collection)
             yield Step(table.clear_expired(write, now))

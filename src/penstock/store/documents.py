@@ -18,8 +18,8 @@ from penstock.store.write import Delete, Insert, Replace
 class DocumentTable:
     """Rows are live while neither deleted nor expired; unique indexes cover those not deleted.
 
-    A row that expired still holds its unique values until `clear_expired` marks it deleted, which every
-    statement that takes a unique value does first.
+    A row that expired still holds its unique values until `clear_expired` marks it deleted, for a statement that
+    takes them.
     """
 
     def __init__(self, dialect: Dialect, collection: Collection[Any]) -> None:
