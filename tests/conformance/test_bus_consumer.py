@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from penstock.bus.bus import Bus
-from penstock.bus.consumer import Consumer, ConsumerSpec, Unprocessable
+from penstock.bus.consumer import Consumer, ConsumerSpec, Later, Unprocessable
 from penstock.bus.message import Delivered, Message
 from penstock.bus.streams import Streams, StreamSpec
 from tests.nats_server import eventually
@@ -112,6 +112,24 @@ async def test_an_unprocessable_message_does_not_come_again(bus: Bus, stream: st
     running.cancel()
     await asyncio.wait([running])
     assert seen == [1]
+
+
+async def test_a_message_whose_time_has_not_come_holds_up_no_other_and_comes_again(bus: Bus, stream: str) -> None:
+    await publish(bus, stream, 3)
+    seen: list[tuple[bytes, int]] = []
+
+    async def handle(message: Delivered) -> None:
+        seen.append((message.data, message.tries))
+        if message.data == b"0" and message.tries < 3:
+            raise Later(0.2)
+
+    consumer = Consumer(bus, ConsumerSpec(stream=stream, name="c"))
+    running = asyncio.create_task(consumer.run(handle))
+    await eventually(lambda: consumer.handled == 3)
+    running.cancel()
+    await asyncio.wait([running])
+    assert seen == [(b"0", 1), (b"1", 1), (b"2", 1), (b"0", 2), (b"0", 3)]
+    assert consumer.failed == 0
 
 
 async def test_a_handler_slower_than_the_ack_wait_keeps_its_messages(bus: Bus, stream: str) -> None:

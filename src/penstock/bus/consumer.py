@@ -91,7 +91,8 @@ class Consumer:
     """Runs handlers over a durable consumer's messages; each is acknowledged after its handler returned.
 
     A message may come more than once: its handler must bear that. While a handler works the server is
-    told so, however long it takes. A handler that raises gets the message again after 1 s, 2 s ... 60 s.
+    told so, however long it takes. A handler that raises gets the message again after 1 s, 2 s ... 60 s,
+    or when its Later says.
     """
 
     def __init__(self, bus: Bus, spec: ConsumerSpec) -> None:
