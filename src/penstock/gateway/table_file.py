@@ -25,17 +25,28 @@ class TableFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "table.json"
+        self._before = folder / "table-before.json"
 
-    def load(self) -> StampedTable | None:
-        """None when there is none. One that cannot be read is as good as none: the servers have it."""
-        try:
-            return msgspec.json.decode(self._path.read_bytes(), type=StampedTable)
-        except FileNotFoundError:
-            return None
-        except msgspec.DecodeError:
-            _log.error("the kept table cannot be read, waiting for the servers'", path=str(self._path))
-            return None
+    def load(self) -> tuple[StampedTable | None, StampedTable | None]:
+        """The last table, and one before it that was served, should the last one turn out not to be servable.
 
-    def save(self, table: StampedTable) -> None:
+        One that cannot be read is as good as none: the servers have it.
+        """
+        before = _read(self._before)
+        return _read(self._path) or before, before
+
+    def save(self, table: StampedTable, before_was_served: bool) -> None:
         """Returns when it is on disk."""
+        if before_was_served and self._path.exists():
+            self._path.replace(self._before)
         write_private(self._path, msgspec.json.encode(table))
+
+
+def _read(path: Path) -> StampedTable | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StampedTable)
+    except FileNotFoundError:
+        return None
+    except msgspec.DecodeError:
+        _log.error("a kept table cannot be read", path=str(path))
+        return None

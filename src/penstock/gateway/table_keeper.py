@@ -1,6 +1,7 @@
 """Keeps the proxy at the servers' table, and at the last one they told while they are away."""
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import msgspec
@@ -16,7 +17,7 @@ from penstock.protocol.gateway import GatewayStanding, table_decoder
 
 RESYNC = timedelta(seconds=15)
 """So often the servers are asked, besides when they say that something changed."""
-_AGAIN = timedelta(seconds=2)
+_AGAIN = timedelta(seconds=5)
 _log = structlog.get_logger(__name__)
 
 
@@ -30,6 +31,7 @@ class TableKeeper:
         self._file = file
         self._clock = clock
         self._told: StampedTable | None = None
+        self._served: StampedTable | None = None
         self._applied: str | None = None
         self._applied_at: datetime | None = None
         self._problem: str | None = None
@@ -59,15 +61,12 @@ class TableKeeper:
 
     async def serve(self) -> None:
         """Serves what is on disk at once, then what the servers say, until cancelled."""
-        self._told = await asyncio.to_thread(self._file.load)
-        if self._told is not None:
-            _log.info("serving the table that was kept", came=self._told.came.isoformat())
-            await self._apply()
+        self._told, self._served = await asyncio.to_thread(self._file.load)
         while True:
+            if self._told is not None and (self._applied != self._told.stamp or self._is_due()):
+                await self._bring(self._told)
             await self._rest()
             await self._ask()
-            if self._told is not None and (self._applied != self._told.stamp or self._is_due()):
-                await self._apply()
 
     async def _rest(self) -> None:
         """Until there is a notice, the next look is due, or the table changes by itself."""
@@ -101,24 +100,35 @@ class TableKeeper:
             self._fail(f"the servers' table cannot be read; is this gateway older than they are? ({error})")
             return
         self._unread = None
+        before_was_served = self._told is not None and self._told.stamp == self._applied
         self._told = StampedTable(stamp, self._clock.now(), table)
-        await asyncio.to_thread(self._file.save, self._told)
-
-    async def _apply(self) -> None:
-        assert self._told is not None
-        now = self._clock.now()
-        self._due = next_change(self._told.table, now)
         try:
-            await self._proxy.apply(at_moment(self._told.table, now))
+            await asyncio.to_thread(self._file.save, self._told, before_was_served)
+        except OSError as error:
+            _log.error("the table is served and cannot be kept", reason=error.strerror)
+
+    async def _bring(self, told: StampedTable) -> None:
+        """Has the table served as it is now; where it cannot be, the one before goes on, as it is now."""
+        try:
+            await self._apply(told)
+            self._problem = self._problem if self._unread else None
         except PenstockError as error:
             self._fail(error.detail)
-            return
-        _log.info("table applied", stamp=self._told.stamp, versions=len(self._told.table.versions))
-        self._applied, self._applied_at, self._problem = self._told.stamp, self._clock.now(), None
+            if self._served is not None and self._served != told:
+                with suppress(PenstockError):
+                    await self._apply(self._served)
         self._standing_changed.set()
 
+    async def _apply(self, stamped: StampedTable) -> None:
+        now = self._clock.now()
+        self._due = next_change(stamped.table, now)
+        await self._proxy.apply(at_moment(stamped.table, now))
+        _log.info("table applied", stamp=stamped.stamp, versions=len(stamped.table.versions))
+        self._served, self._applied, self._applied_at = stamped, stamped.stamp, self._clock.now()
+
     def _fail(self, problem: str) -> None:
-        _log.error("the table cannot be served", reason=problem)
+        if problem != self._problem:
+            _log.error("the table cannot be served", reason=problem)
         self._problem = problem
         self._standing_changed.set()
 

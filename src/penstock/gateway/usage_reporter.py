@@ -38,18 +38,28 @@ class UsageReporter:
 
         Raises UnusableFile when what was counted cannot be read.
         """
-        state = await asyncio.to_thread(self._file.load)
+        state: UsageState | None = None
         while True:
             last = ended.is_set()
-            while await self._count(state):
-                pass
-            await self._send(state)
+            try:
+                if state is None:
+                    state = await asyncio.to_thread(self._file.load)
+                await self._step(state)
+            except OSError as error:
+                # As on a full disk. What is in memory may be ahead of it: begin again at what it says.
+                _log.error("calls cannot be counted yet", reason=error.strerror)
+                state = None
             if last:
                 return
-            await self._rotate()
             with suppress(TimeoutError):
                 async with asyncio.timeout(STEP_SECONDS):
                     await ended.wait()
+
+    async def _step(self, state: UsageState) -> None:
+        while await self._count(state):
+            pass
+        await self._send(state)
+        await self._rotate()
 
     async def _rotate(self) -> None:
         try:
