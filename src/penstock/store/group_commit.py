@@ -39,7 +39,7 @@ class _Job(Generic[R]):
 
 
 class GroupCommit:
-    """Takes work from any task; each piece runs inside its own savepoint, so that a failing one fails alone.
+    """Takes work from any task; a piece that fails is undone alone. Work may be done twice, the first time in vain.
 
     connection: used by the writer thread only, closed by `stop`.
     """
@@ -94,8 +94,11 @@ class GroupCommit:
     def _commit(self, jobs: list[_Job[Any]]) -> None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for job in jobs:
-                self._attempt(job)
+            if not self._all_succeed(jobs):
+                self._roll_back()
+                self._connection.execute("BEGIN IMMEDIATE")
+                for job in jobs:
+                    self._attempt(job)
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             # What the commit did not make durable never happened, refusals that were decided upon it included.
@@ -111,6 +114,17 @@ class GroupCommit:
             self._connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             _log.error("rollback failed", error=str(error))
+
+    def _all_succeed(self, jobs: list[_Job[Any]]) -> bool:
+        """Does the jobs without savepoints, which cost as much as the jobs and are hardly ever needed."""
+        try:
+            for job in jobs:
+                job.result = job.work(self._connection)
+        except Exception as error:  # raised again by `_attempt`, for the job that it is of
+            if isinstance(error, sqlite3.Error) and away(error) is not None:
+                raise
+            return False
+        return True
 
     def _attempt(self, job: _Job[Any]) -> None:
         connection = self._connection
