@@ -22,15 +22,13 @@ class GatewayLink:
         self.gateway = gateway
         self.source = uuid4().hex
         self.number = 0
-        self._application = application
+        platform = application.platform
+        servers = [platform.nats.url] if platform.nats is not None else platform.settings.nats_url
+        credential = platform.container.get(BusKeys).gateway_user(gateway, None)
+        self._access = BusAccess(servers, credential.jwt, credential.seed)
         self.link = Link(self, gateway)
 
     def read(self) -> BusAccess:
-        keys = self._application.platform.container.get(BusKeys)
-        nats = self._application.platform.nats
-        servers = [nats.url] if nats is not None else self._application.platform.settings.nats_url
-        credential = keys.gateway_user(self.gateway, None)
-        self._access = getattr(self, "_access", BusAccess(servers, credential.jwt, credential.seed))
         return self._access
 
     def report(self, *entries: UsageEntry, at: datetime | None = None, number: int | None = None) -> UsageReport:

@@ -21,11 +21,11 @@ from penstock.kernel.errors import naming_files
 
 @click.command()
 def up() -> int:
-    """Run everything on this machine: control plane, bus, store and an agent.
+    """Run everything on this machine: control plane, bus, store and an agent; a gateway once an API is published.
 
     Ctrl-C stops all of it. Settings are environment variables: PENSTOCK_DATA is the folder that keeps everything
     (.penstock), PENSTOCK_PORT the port (8400), PENSTOCK_ADMIN_PASSWORD the first Admin's password (made when it is
-    not set); settings of the agent begin with PENSTOCK_AGENT_.
+    not set); settings of the agent begin with PENSTOCK_AGENT_, those of the gateway with PENSTOCK_GATEWAY_.
 
     While PENSTOCK_HOST is a loopback address, as it is by default, events may go to private and loopback addresses.
     PENSTOCK_ALLOW_PRIVATE_ADDRESSES=false and PENSTOCK_AGENT_ALLOW_PRIVATE_ADDRESSES=false forbid it.

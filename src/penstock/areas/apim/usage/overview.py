@@ -14,6 +14,7 @@ from penstock.resource.answer import Encoded
 from penstock.resource.page import cut, page_size
 from penstock.store.store import Store, Where
 
+_MOST_SUMS = 50_000
 _UNLESS_GIVEN = timedelta(days=1)
 _SPANS = {UsageInterval.HOUR: timedelta(hours=1), UsageInterval.DAY: timedelta(days=1)}
 
@@ -44,8 +45,10 @@ class UsageOverview:
             group = _group(row, wanted.interval, since)
             if group in groups:
                 groups[group].add(row.entry)
-            else:
+            elif len(groups) < _MOST_SUMS:
                 groups[group] = row.entry
+            else:
+                raise Invalid.one("From", f"more than {_MOST_SUMS} sums: ask for less time, longer intervals or one API")
         size = page_size(wanted.count)
         ordered = sorted(sorted(groups, key=lambda group: group[1:]), key=lambda group: group[0], reverse=True)
         page, following = cut(ordered[wanted.skip : wanted.skip + size + 1], size, wanted.skip)
