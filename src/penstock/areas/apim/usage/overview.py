@@ -31,32 +31,28 @@ class UsageOverview:
     async def of(self, wanted: UsageFilter) -> Encoded[list[ApiUsageDto]]:
         """Newest first, then by name. Raises Invalid."""
         since, until = self._period(wanted)
-        where = [
-            Where(column, "=", value)
-            for column, value in (
-                ("api", wanted.api),
-                ("version", wanted.version),
-                ("subscription", wanted.subscription),
-            )
-            if value is not None
-        ]
-        groups: dict[_Group, UsageEntry] = {}
+        sums = await self._sums(wanted, since, until)
+        size = page_size(wanted.count)
+        ordered = sorted(sorted(sums, key=lambda group: group[1:]), key=lambda group: group[0], reverse=True)
+        page, following = cut(ordered[wanted.skip : wanted.skip + size + 1], size, wanted.skip)
+        span = until - since if wanted.interval is None else _SPANS[wanted.interval]
+        shown = [_shown(sums[group], group[0], group[0] + span) for group in page]
+        return Encoded(encode(shown), next_skip=following)
+
+    async def _sums(self, wanted: UsageFilter, since: datetime, until: datetime) -> dict[_Group, UsageEntry]:
+        filters = {"api": wanted.api, "version": wanted.version, "subscription": wanted.subscription}
+        where = [Where(column, "=", value) for column, value in filters.items() if value is not None]
+        sums: dict[_Group, UsageEntry] = {}
         async for row in hours(self._store, where, since, until):
             group = _group(row, wanted.interval, since)
-            if group in groups:
-                groups[group].add(row.entry)
-            elif len(groups) < _MOST_SUMS:
-                groups[group] = row.entry
+            if group in sums:
+                sums[group].add(row.entry)
             else:
-                raise Invalid.one("From", f"more than {_MOST_SUMS} sums: ask for less time, longer intervals or one API")
-        size = page_size(wanted.count)
-        ordered = sorted(sorted(groups, key=lambda group: group[1:]), key=lambda group: group[0], reverse=True)
-        page, following = cut(ordered[wanted.skip : wanted.skip + size + 1], size, wanted.skip)
-        shown = []
-        for group in page:
-            ends = until if wanted.interval is None else group[0] + _SPANS[wanted.interval]
-            shown.append(_shown(groups[group], group[0], ends))
-        return Encoded(encode(shown), next_skip=following)
+                sums[group] = row.entry
+            if len(sums) > _MOST_SUMS:
+                reason = f"asks for more than {_MOST_SUMS} sums: ask for less time, longer intervals or one API"
+                raise Invalid.one("From", reason)
+        return sums
 
     def _period(self, wanted: UsageFilter) -> tuple[datetime, datetime]:
         until = wanted.to or self._clock.now()
