@@ -19,7 +19,7 @@ from tests.areas.waiting import until
 
 __all__ = ["cluster"]
 
-SLOW = "# parameters\nname: str\n\nimport time\ntime.sleep(3)\nname"
+SLOW = "# parameters\nname: str\n\nimport time\ntime.sleep(6)\nname"
 
 
 async def test_what_a_killed_server_was_running_is_run_by_another_and_on_record_once(cluster: Cluster) -> None:
@@ -32,11 +32,11 @@ async def test_what_a_killed_server_was_running_is_run_by_another_and_on_record_
         assert trigger.status_code == 200, trigger.text
         events = [event(type) for _ in range(3)]
         await publish(first, *events)
-        await until(lambda: _running(first, action, 3))
+        await until(lambda: _running(first, action, 3), seconds=40)
         async with cluster.replica("2") as second:
             process.kill()
             await process.wait()
-            runs = await until(lambda: _succeeded(second, action, 3), seconds=60)
+            runs = await until(lambda: _succeeded(second, action, 3), seconds=90)
             assert {run["ReceivedParameters"][0]["ValueJson"] for run in runs} == {f'"{each["id"]}"' for each in events}
 
 
