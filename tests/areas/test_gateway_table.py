@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 
 import pytest
@@ -204,15 +205,18 @@ async def test_a_web_trigger_is_reached_on_the_servers(tmp_path: Path) -> None:
 
 
 async def test_a_large_table_comes_in_parts(tmp_path: Path) -> None:
+    keys = {f"s{number}": token_urlsafe(190) for number in range(3_000)}
     async with running_application(tmp_path) as application, watched_table(application, "edge") as watch:
-        documents: list[dict[str, Any]] = [_document("Api", "orders", {})]
-        documents.append(
-            _document("ApiVersion", "orders/v1", {"type": "address", "parameters": {"url": "http://127.0.0.1"}})
+        upstream = {"type": "address", "parameters": {"url": "http://127.0.0.1"}}
+        answer = await application.apply(
+            _document("Api", "orders", {}),
+            _document("ApiVersion", "orders/v1", upstream),
+            *(_document("ApiSubscription", name, {"apis": ["orders"], "key": key}) for name, key in keys.items()),
         )
-        documents += [_document("ApiSubscription", f"s{number}", {"apis": ["orders"]}) for number in range(12_000)]
-        assert (await application.apply(*documents)).status_code == 202
-        await watch.becomes(lambda table: len(table.table.subscriptions) == 12_000)
-        assert len({each.keys[0].key for each in watch.table.subscriptions}) == 12_000
+        assert answer.status_code == 202
+        await watch.becomes(lambda table: len(table.table.subscriptions) == len(keys))
+        assert {each.name: each.keys[0].key for each in watch.table.subscriptions} == keys
+        assert (await watch.gateway.link._ask_part(TableQuestion())).parts > 1
 
 
 async def test_no_other_gateway_and_no_agent_asks_in_its_name(

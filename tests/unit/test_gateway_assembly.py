@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from penstock.areas.apim.model import ApiAuthentication
 from penstock.areas.apim.register import Register
 from penstock.areas.apim.stored import StoredApi, StoredSubscription, StoredVersion
+from penstock.areas.apim.subscription_parameters import SubscriptionParameters
 from penstock.areas.apim.table.assembly import FOREVER, Assembled, Known, assemble
 from penstock.areas.apim.table.parts import PART_BYTES, TableParts
 from penstock.areas.apim.table.places import Places, place_of
@@ -21,6 +23,7 @@ from penstock.kernel.errors import Invalid
 from penstock.kernel.ids import new_id
 from penstock.protocol.gateway import Access, GatewayHost, TableQuestion, table_decoder
 
+QUOTA = {"Quota": {"Calls": 5, "Period": "day"}}
 NOW = datetime(2026, 1, 31, 8, 30, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)
 
@@ -54,6 +57,15 @@ def assembled(
     keys: Mapping[str, Sequence[str]] | None = None,
     **known: Any,
 ) -> Assembled:
+    """See made_of."""
+    return assemble(*made_of(*entities, keys=keys, **known), NOW)
+
+
+def made_of(
+    *entities: StoredApi | StoredVersion | StoredSubscription,
+    keys: Mapping[str, Sequence[str]] | None = None,
+    **known: Any,
+) -> tuple[Register, Known]:
     """keys: by the names of subscriptions; one each unless given."""
 
     def of(kind: type[Any]) -> dict[UUID, Any]:
@@ -61,16 +73,13 @@ def assembled(
 
     register = Register(of(StoredApi), of(StoredVersion), of(StoredSubscription))
     given = keys or {}
-    return assemble(
-        register,
-        Known(
-            upstreams={id: each.settings for id, each in register.versions.items()},
-            parameters={id: each.settings for id, each in register.subscriptions.items()},
-            keys={id: given.get(each.name, [f"key-of-{each.name}"]) for id, each in register.subscriptions.items()},
-            **known,
-        ),
-        NOW,
-    )
+    opened = {id: given.get(each.name, [f"key-of-{each.name}"]) for id, each in register.subscriptions.items()}
+    upstreams = {id: each.settings for id, each in register.versions.items()}
+    return register, Known(upstreams=upstreams, parameters=parameters_of(register), keys=opened, **known)
+
+
+def parameters_of(register: Register) -> dict[UUID, SubscriptionParameters]:
+    return {id: each.settings for id, each in register.subscriptions.items()}
 
 
 def paths(found: Assembled, subscription: str) -> list[str]:
@@ -176,6 +185,23 @@ def test_the_order_of_what_is_stored_makes_no_other_table(order: list[int]) -> N
     entities = [api("a"), api("b"), version("a"), version("b"), subscription("s", "a"), subscription("t", "b")]
     in_order = TableParts.of(assembled(*entities).table)
     assert TableParts.of(assembled(*(entities[index] for index in order)).table) == in_order
+
+
+def test_rows_of_an_earlier_table_make_the_one_that_would_be_made_without_them() -> None:
+    entities = [api("a"), version("a"), subscription("s", "a"), subscription("t", "a", parameters=QUOTA)]
+    register, known = made_of(*entities)
+    first = assemble(register, known, NOW)
+    spent = replace(known, spent={"t": NOW})
+    renamed = replace(known, variables={"new": "x"})
+    changed = replace(register, subscriptions={**register.subscriptions, **made_of(subscription("u"))[0].subscriptions})
+    keys = {id: ["one", *found] for id, found in known.keys.items()}
+    for other, others_known in ((register, spent), (register, renamed), (register, replace(known, keys=keys))):
+        assert assemble(other, others_known, NOW, first).table == assemble(other, others_known, NOW).table
+    more = replace(known, parameters=parameters_of(changed))
+    found = assemble(changed, more, NOW, first)
+    assert found.table == assemble(changed, more, NOW).table
+    kept = [row for id, row in found.rows.items() if first.rows.get(id) is row]
+    assert len(kept) == 2
 
 
 @given(st.integers(0, 5 * PART_BYTES // 2))

@@ -96,7 +96,8 @@ class KeyService:
             after, writes = self._subscriptions.plan_replace(
                 change.applied(before), before, actor, sealed=change.sealed
             )
-            (await self._registers.current()).check(writes)
+            if change.shown is not None:
+                (await self._registers.current()).check(writes)
             await self._subscriptions.commit(writes, after)
             return shown_subscription(after, change.shown)
 

@@ -7,15 +7,10 @@ from uuid import UUID
 
 from penstock.areas.apim.model import ConnectionSettings
 from penstock.areas.apim.register import Register
-from penstock.areas.apim.stored import StoredSubscription, StoredVersion
-from penstock.areas.apim.subscription_parameters import (
-    BasicParameters,
-    OidcParameters,
-    RateLimit,
-    SubscriptionParameters,
-    is_web_address,
-)
+from penstock.areas.apim.stored import StoredVersion
+from penstock.areas.apim.subscription_parameters import SubscriptionParameters
 from penstock.areas.apim.table.places import Place, Places, place_of
+from penstock.areas.apim.table.subscription_row import Served, SubscriptionRow, subscription_row
 from penstock.areas.apim.table.substitution import NotReplaceable, Substitution
 from penstock.areas.apim.upstream_parameters import (
     AddressParameters,
@@ -29,10 +24,6 @@ from penstock.kernel.names import name_key
 from penstock.protocol.gateway import (
     Access,
     GatewayConnection,
-    GatewayKey,
-    GatewayOidc,
-    GatewayRate,
-    GatewaySubscription,
     GatewayTable,
     GatewayUpstream,
     GatewayVersion,
@@ -62,28 +53,57 @@ class Known:
 class Assembled:
     """problems: what is published and cannot be served as it stands, by its name, in words without secrets.
 
-    holds_until: when it is another table though nothing else changed.
+    holds_until: when it is another table though nothing else changed. rows: of subscriptions, and what they follow
+    from besides.
     """
 
     table: GatewayTable
     problems: Mapping[str, str]
     holds_until: datetime
+    rows: Mapping[UUID, SubscriptionRow]
+    basis: tuple[object, ...]
 
 
-def assemble(register: Register, known: Known, now: datetime) -> Assembled:
-    """In the order of paths and names. Of two versions that came to share a path the older one is served."""
+def assemble(register: Register, known: Known, now: datetime, before: Assembled | None = None) -> Assembled:
+    """In the order of paths and names. Of two versions that came to share a path the older one is served.
+
+    before: what was assembled earlier; rows that would be the same are taken from it.
+    """
     problems: dict[str, str] = {}
     paths = _paths(register)
     versions = [_version(version, path, known, problems) for path, version in paths]
-    by_version = {version.key: (path, accesses(version.authentication)) for path, version in paths}
-    subscriptions = [
-        made
-        for subscription in sorted(register.subscriptions.values(), key=lambda each: name_key(each.name))
-        if (made := _subscription(subscription, register, by_version, known, now, problems)) is not None
-    ]
+    basis = (register.apis, register.versions, known.variables)
+    same = before is not None and all(one is other for one, other in zip(basis, before.basis, strict=True))
+    rows = _rows(register, known, _served(paths), now, before.rows if same and before is not None else {})
+    problems |= {row.subscription.name: row.problem for row in rows.values() if row.problem is not None}
+    subscriptions = [row.told for row in rows.values() if row.told is not None]
     ends = (key.expires for each in subscriptions for key in each.keys if key.expires is not None)
     table = GatewayTable(versions=versions, subscriptions=subscriptions)
-    return Assembled(table, problems, min(ends, default=FOREVER))
+    return Assembled(table, problems, min(ends, default=FOREVER), rows, basis)
+
+
+def _rows(
+    register: Register, known: Known, served: Served, now: datetime, kept: Mapping[UUID, SubscriptionRow]
+) -> Mapping[UUID, SubscriptionRow]:
+    """In the order of names."""
+    rows: dict[UUID, SubscriptionRow] = {}
+    for subscription in sorted(register.subscriptions.values(), key=lambda each: name_key(each.name)):
+        id = subscription.key
+        keys, spent = known.keys.get(id, ()), known.spent.get(subscription.name)
+        row = kept.get(id)
+        if row is None or not row.holds(subscription, keys, spent):
+            row = subscription_row(subscription, known.parameters[id], keys, spent, served, known.variables, now)
+        rows[id] = row
+    return rows
+
+
+def _served(paths: Iterable[tuple[str, StoredVersion]]) -> Served:
+    found: dict[str, list[tuple[str, Sequence[Access]]]] = {}
+    for path, version in paths:
+        access = accesses(version.authentication)
+        for entry in (version.api_name, version.listed):
+            found.setdefault(name_key(entry), []).append((path, access))
+    return found
 
 
 def _paths(register: Register) -> Sequence[tuple[str, StoredVersion]]:
@@ -153,73 +173,3 @@ def _connection(settings: ConnectionSettings) -> GatewayConnection:
         use_cookies=settings.use_cookies,
         connect_timeout_seconds=settings.connect_timeout.total_seconds(),
     )
-
-
-def _subscription(
-    subscription: StoredSubscription,
-    register: Register,
-    by_version: Mapping[UUID, tuple[str, Sequence[Access]]],
-    known: Known,
-    now: datetime,
-    problems: dict[str, str],
-) -> GatewaySubscription | None:
-    """None when nobody could call with it."""
-    parameters = known.parameters[subscription.key]
-    keys = _keys(subscription, known.keys.get(subscription.key, ()), now)
-    if not keys and subscription.type is not Access.OIDC:
-        return None
-    values = Substitution(subscription.variables, known.variables)
-    try:
-        oidc = _oidc(parameters, values) if isinstance(parameters, OidcParameters) else None
-        headers = values.headers("AdditionalHeaders", subscription.additional_headers)
-    except NotReplaceable as problem:
-        problems[subscription.name] = str(problem)
-        return None
-    return GatewaySubscription(
-        name=subscription.name,
-        type=subscription.type,
-        paths=_paths_of(subscription, register, by_version),
-        keys=keys,
-        user_name=parameters.user_name if isinstance(parameters, BasicParameters) else None,
-        oidc=oidc,
-        headers=headers,
-        rate=_rate(parameters.rate_limit),
-        spent_until=known.spent.get(subscription.name),
-    )
-
-
-def _keys(subscription: StoredSubscription, keys: Sequence[str], now: datetime) -> list[GatewayKey]:
-    found = [GatewayKey(key=key) for key in keys[:1]]
-    until = subscription.overlap_until
-    if until is not None and until > now:
-        found += [GatewayKey(key=key, expires=until) for key in keys[1:]]
-    return found
-
-
-def _oidc(parameters: OidcParameters, values: Substitution) -> GatewayOidc:
-    oidc = GatewayOidc(
-        issuer=values.text("Parameters.Issuer", parameters.issuer),
-        audience=values.text("Parameters.Audience", parameters.audience),
-        jwks_uri=values.optional("Parameters.JwksUri", parameters.jwks_uri),
-        claim=values.optional("Parameters.Claim", parameters.claim),
-        value=values.optional("Parameters.Value", parameters.value),
-    )
-    for name, address in (("Issuer", oidc.issuer), ("JwksUri", oidc.jwks_uri)):
-        if address is not None and not is_web_address(address):
-            raise NotReplaceable(f"Parameters.{name}: is no address once variables are replaced")
-    return oidc
-
-
-def _rate(limit: RateLimit | None) -> GatewayRate | None:
-    return GatewayRate(calls=limit.calls, seconds=int(limit.period.total_seconds())) if limit is not None else None
-
-
-def _paths_of(
-    subscription: StoredSubscription, register: Register, by_version: Mapping[UUID, tuple[str, Sequence[Access]]]
-) -> list[str]:
-    """Of the active versions that it lists and that take its type; what is open to all needs no subscription."""
-    listed: Iterable[StoredVersion] = (
-        version for entry in subscription.apis for version in register.versions_listed(entry)
-    )
-    served = (by_version[version.key] for version in listed if version.key in by_version)
-    return sorted({path for path, access in served if not access or subscription.type in access})

@@ -61,7 +61,9 @@ class Surroundings:
         """Values of variables, by the form that names are compared in; none of one that cannot be read."""
         if anew or names != self._asked:
             found = await self._read(names) if names else {}
-            self._values = {name_key(name): value for name, (value, _) in found.items()}
+            values = {name_key(name): value for name, (value, _) in found.items()}
+            # The same object while nothing differs, so that nothing is made anew for it.
+            self._values = self._values if values == self._values else values
             self._asked = names
         return self._values
 
