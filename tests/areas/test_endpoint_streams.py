@@ -14,7 +14,16 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.application import Application
-from tests.areas.hosting import READY, HostingAgent, becomes, hosting_agent, make_endpoint, register, running_shop
+from tests.areas.hosting import (
+    READY,
+    Entity,
+    HostingAgent,
+    becomes,
+    hosting_agent,
+    make_endpoint,
+    register,
+    running_shop,
+)
 from tests.areas.waiting import until
 
 HOST = "host-streams"
@@ -40,18 +49,38 @@ async def agent(shop: Application, place: Path) -> AsyncIterator[HostingAgent]:
         yield running
 
 
-@pytest.fixture
-async def endpoint(shop: Application, agent: HostingAgent) -> dict[str, object]:
-    """One that is ready."""
+async def ready_endpoint(shop: Application) -> Entity:
     made = await make_endpoint(shop, f"e{uuid4().hex[:10]}", "fickle", {"colour": "red"}, HOST)
     await becomes(shop, made, READY)
     return made
 
 
-@pytest.fixture
-async def caller(agent: HostingAgent, endpoint: dict[str, object]) -> AsyncIterator[httpx.AsyncClient]:
+def calling(agent: HostingAgent, endpoint: Entity) -> httpx.AsyncClient:
     base = f"{agent.address}{endpoint['Route']}"
-    async with httpx.AsyncClient(base_url=base, headers={"X-Endpoint-Key": KEY}, timeout=20) as client:
+    return httpx.AsyncClient(base_url=base, headers={"X-Endpoint-Key": KEY}, timeout=20)
+
+
+@pytest.fixture(scope="module")
+async def endpoint(shop: Application, agent: HostingAgent) -> Entity:
+    """One that no test changes or ends."""
+    return await ready_endpoint(shop)
+
+
+@pytest.fixture(scope="module")
+async def caller(agent: HostingAgent, endpoint: Entity) -> AsyncIterator[httpx.AsyncClient]:
+    async with calling(agent, endpoint) as client:
+        yield client
+
+
+@pytest.fixture
+async def own_endpoint(shop: Application, agent: HostingAgent) -> Entity:
+    """One for a single test."""
+    return await ready_endpoint(shop)
+
+
+@pytest.fixture
+async def own_caller(agent: HostingAgent, own_endpoint: Entity) -> AsyncIterator[httpx.AsyncClient]:
+    async with calling(agent, own_endpoint) as client:
         yield client
 
 
@@ -66,7 +95,7 @@ async def echoed(socket: ClientConnection, said: str | bytes) -> bool:
 
 
 async def test_a_websocket_is_passed_on_with_its_path_and_words_of_any_size(
-    caller: httpx.AsyncClient, endpoint: dict[str, object]
+    caller: httpx.AsyncClient, endpoint: Entity
 ) -> None:
     async with websocket(caller, "deep%20er?x=1") as socket:
         assert socket.subprotocol == "v1.acme"
@@ -86,11 +115,11 @@ async def test_the_code_and_reason_of_its_end_arrive(caller: httpx.AsyncClient) 
         assert (socket.close_code, socket.close_reason) == (4001, "as told")
 
 
-async def test_the_api_learns_that_a_caller_has_left(caller: httpx.AsyncClient) -> None:
-    async with caller.stream("GET", "/events") as events:
+async def test_the_api_learns_that_a_caller_has_left(own_caller: httpx.AsyncClient) -> None:
+    async with own_caller.stream("GET", "/events") as events:
         lines = events.aiter_lines()
         assert await anext(lines) == "data: 0"
-        async with websocket(caller, "") as socket:
+        async with websocket(own_caller, "") as socket:
             await socket.recv()
             socket.transport.abort()
         assert [await anext(lines) for _ in range(2)] == ["", "data: 1"]
@@ -105,9 +134,11 @@ async def test_a_websocket_that_is_refused_is_answered(
     assert refused.value.response.status_code == status
 
 
-async def test_a_killed_process_ends_its_websockets_and_the_next_one_takes_others(caller: httpx.AsyncClient) -> None:
-    pid = (await caller.get("/")).json()["pid"]
-    async with websocket(caller, "") as socket:
+async def test_a_killed_process_ends_its_websockets_and_the_next_one_takes_others(
+    own_caller: httpx.AsyncClient,
+) -> None:
+    pid = (await own_caller.get("/")).json()["pid"]
+    async with websocket(own_caller, "") as socket:
         await socket.recv()
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(ConnectionClosed):
@@ -115,7 +146,7 @@ async def test_a_killed_process_ends_its_websockets_and_the_next_one_takes_other
 
     async def again() -> bool:
         try:
-            async with websocket(caller, "") as socket:
+            async with websocket(own_caller, "") as socket:
                 await socket.recv()
                 return await echoed(socket, "back")
         except InvalidStatus:
@@ -125,31 +156,33 @@ async def test_a_killed_process_ends_its_websockets_and_the_next_one_takes_other
 
 
 async def test_a_change_of_the_endpoint_ends_its_websockets(
-    shop: Application, caller: httpx.AsyncClient, endpoint: dict[str, object]
+    shop: Application, own_caller: httpx.AsyncClient, own_endpoint: Entity
 ) -> None:
-    async with websocket(caller, "") as socket:
+    async with websocket(own_caller, "") as socket:
         await socket.recv()
-        changed = {**endpoint, "JsonConfiguration": '{"colour": "blue"}', "ETag": None}
+        changed = {**own_endpoint, "JsonConfiguration": '{"colour": "blue"}', "ETag": None}
         assert (await shop.operator.put("/integrations/endpoint", json=changed)).status_code == 200
         with pytest.raises(ConnectionClosed):
             await socket.recv()
         assert socket.close_code == 1012  # the service restarts
 
 
-async def test_events_arrive_one_by_one_while_the_answer_goes_on(caller: httpx.AsyncClient) -> None:
-    async with caller.stream("GET", "/events") as answer:
+async def test_events_arrive_one_by_one_while_the_answer_goes_on(own_caller: httpx.AsyncClient) -> None:
+    async with own_caller.stream("GET", "/events") as answer:
         assert answer.headers["content-type"] == "text/event-stream"
         found = []
         async for line in answer.aiter_lines():
             if line:
                 found.append(line)
-                await caller.post("/tick")  # without which there is no further one
+                await own_caller.post("/tick")  # without which there is no further one
     assert found == ["data: 0", "data: 1", "data: 2"]
 
 
-async def test_a_stream_of_events_that_the_process_breaks_off_does_not_look_whole(caller: httpx.AsyncClient) -> None:
-    pid = (await caller.get("/")).json()["pid"]
-    async with caller.stream("GET", "/events") as answer:
+async def test_a_stream_of_events_that_the_process_breaks_off_does_not_look_whole(
+    own_caller: httpx.AsyncClient,
+) -> None:
+    pid = (await own_caller.get("/")).json()["pid"]
+    async with own_caller.stream("GET", "/events") as answer:
         lines = answer.aiter_lines()
         assert [await anext(lines) for _ in range(2)] == ["data: 0", ""]
         os.kill(pid, signal.SIGKILL)
