@@ -22,6 +22,7 @@ from penstock.areas.apim.subscriptions import SubscriptionService
 from penstock.areas.apim.table.current import CurrentTable
 from penstock.areas.apim.table.quotas import Quotas
 from penstock.areas.apim.table.source import Surroundings, TableSource
+from penstock.areas.apim.table.verdicts import HostVerdicts
 from penstock.areas.apim.upstreams import Upstreams
 from penstock.areas.apim.usage.counts import UsageCounts
 from penstock.areas.apim.usage.http import UsageOperations
@@ -48,6 +49,7 @@ AREA = Area(
         DocumentSources,
         GatewayStandings,
         GatewayStreams,
+        HostVerdicts,
         KeyChanges,
         KeyPrints,
         KeyRenewals,

@@ -10,6 +10,7 @@ from penstock.areas.apim.stored import API_SUBSCRIPTIONS, StoredSubscription
 from penstock.kernel.clock import Clock
 from penstock.kernel.errors import NotFound, Stale
 from penstock.resource.resource import expires_at
+from penstock.resource.secrets import Secrets
 from penstock.store.store import Store
 from penstock.store.write import Replace
 
@@ -20,16 +21,19 @@ class KeyRenewals:
     """Done when the server starts; may be repeated, by several replicas at once."""
 
     def __init__(
-        self, store: Store, clock: Clock, registers: Registers, keys: SealedKeys, planning: KeyChanges
+        self, store: Store, clock: Clock, secrets: Secrets, registers: Registers, keys: SealedKeys, planning: KeyChanges
     ) -> None:
         self._store = store
         self._clock = clock
+        self._secrets = secrets
         self._registers = registers
         self._keys = keys
         self._planning = planning
 
     async def renew(self) -> None:
         """Fingerprints by an earlier master key would not meet those by the current one."""
+        if not self._secrets.rotated:
+            return
         await self._keys.renew_seals()
         subscriptions = (await self._registers.current()).subscriptions
         keys = await self._keys.of_all([id for id, each in subscriptions.items() if each.key_prints])

@@ -17,9 +17,9 @@ from penstock.areas.apim.table.places import Places
 from penstock.areas.apim.table.policy import TablePolicy
 from penstock.areas.apim.table.quotas import Quotas
 from penstock.areas.apim.table.substitution import NotReplaceable, Substitution
+from penstock.areas.apim.table.verdicts import HostVerdicts
 from penstock.areas.apim.upstream_parameters import AddressParameters, TriggerParameters, UpstreamParameters
 from penstock.connectors.reference import names_in
-from penstock.egress.address_guard import AddressGuard, AddressRefused
 from penstock.kernel.clock import Clock
 from penstock.kernel.names import name_key
 from penstock.resource.ports.api_usage import USAGE_CHANGES
@@ -45,13 +45,13 @@ class Surroundings:
         variables: Variables,
         endpoints: HostedEndpoints,
         routes: WebRoutes,
-        guard: AddressGuard,
+        verdicts: HostVerdicts,
         policy: TablePolicy,
     ) -> None:
         self._variables = variables
         self._endpoints = endpoints
         self._routes = routes
-        self._guard = guard
+        self._verdicts = verdicts
         self._server = policy.server_address
         self._values: Mapping[str, str] = {}
         self._asked: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ class Surroundings:
             {name_key(route): (route, addresses) for route, addresses in (await self._endpoints.ready()).items()},
             await self._routes_of(triggers, anew),
             self._server,
-            {host for host in hosts if await self._refuses(host)},
+            await self._verdicts.refused(hosts),
         )
 
     async def _routes_of(self, names: Collection[str], anew: bool) -> Mapping[str, str | None]:
@@ -105,15 +105,6 @@ class Surroundings:
             name: kept[name] if kept.get(name) is not None else await self._routes.route_of(name) for name in names
         }
         return self._triggers
-
-    async def _refuses(self, host: str) -> bool:
-        try:
-            await self._guard.resolve(host)
-        except AddressRefused:
-            return True
-        except OSError:
-            return False  # it means nothing now; the gateway will not connect either
-        return False
 
 
 class TableSource:
