@@ -26,6 +26,13 @@ async def watch(application: Application, name: str) -> AsyncIterator[TableWatch
         yield watched
 
 
+async def problem(application: Application, name: str) -> str | None:
+    """Why it cannot be served, as Readers are told."""
+    answer = await application.reader.get("/apim/problems")
+    assert answer.status_code == 200, answer.text
+    return next((each["Problem"] for each in answer.json() if each["Name"] == name), None)
+
+
 async def test_a_published_version_is_told_with_all_that_holds_for_it(
     application: Application, watch: TableWatch, name: str
 ) -> None:
@@ -140,12 +147,14 @@ async def test_variables_are_replaced_and_followed(application: Application, wat
     )
     unserved = await watch.becomes(lambda table: table.version(f"{name}/v1"))
     assert unserved.upstream.hosts == []
+    assert await problem(application, f"{name}/v1") == f"Parameters.Url: the variable '{name}-host' does not exist"
     await put(application, f"{name}-region", value="the platform's")
     await put(application, f"{name}-key", value="s3cret", isSecret=True)
     await put(application, f"{name}-host", value="127.0.0.1")
     served = await watch.becomes(lambda table: (found := table.version(f"{name}/v1")).upstream.hosts and found)
     assert served.upstream.hosts == [GatewayHost(host="127.0.0.1", port=81)]
     assert served.upstream.headers == {"X-Endpoint-Key": "s3cret", "X-Region": "own wins"}
+    assert await problem(application, f"{name}/v1") is None
     await put(application, f"{name}-host", value="127.0.0.2")
     await watch.becomes(lambda table: table.version(f"{name}/v1").upstream.hosts[0].host == "127.0.0.2")
     await put(application, f"{name}-host", value="no host/at all?")

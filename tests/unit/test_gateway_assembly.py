@@ -167,9 +167,15 @@ def test_agents_that_are_reached_in_another_way_than_most_are_left_out() -> None
     assert (upstream.tls, upstream.path) == (False, "/Orders")
 
 
-def test_an_endpoint_that_nobody_has_ready_has_no_hosts() -> None:
-    served = version("a", type=UpstreamType.ENDPOINT, parameters={"Endpoint": "/orders"})
-    assert assembled(api("a"), served).table.versions[0].upstream.hosts == []
+def test_what_nobody_serves_at_the_moment_has_no_hosts_and_is_told() -> None:
+    endpoint = version("a", type=UpstreamType.ENDPOINT, parameters={"Endpoint": "/orders"})
+    trigger = version("a", "v2", type=UpstreamType.TRIGGER, parameters={"Trigger": "hello"})
+    found = assembled(api("a"), endpoint, trigger)
+    assert [each.upstream.hosts for each in found.table.versions] == [[], []]
+    assert found.problems == {
+        "a/v1": "no online agent has the endpoint /orders ready",
+        "a/v2": "there is no web trigger or notebook endpoint 'hello' any more",
+    }
 
 
 def test_addresses_have_the_ports_of_their_schemes() -> None:

@@ -20,6 +20,7 @@ from penstock.areas.apim.stored import API_SUBSCRIPTIONS, API_VERSIONS, APIS
 from penstock.areas.apim.subscription_http import SubscriptionOperations
 from penstock.areas.apim.subscriptions import SubscriptionService
 from penstock.areas.apim.table.current import CurrentTable
+from penstock.areas.apim.table.http import TableOperations
 from penstock.areas.apim.table.quotas import Quotas
 from penstock.areas.apim.table.source import Surroundings, TableSource
 from penstock.areas.apim.table.verdicts import HostVerdicts
@@ -71,6 +72,7 @@ AREA = Area(
         CatalogOperations,
         KeyOperations,
         SubscriptionOperations,
+        TableOperations,
         UsageOperations,
         VersionOperations,
     ),

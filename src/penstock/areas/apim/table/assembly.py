@@ -120,6 +120,8 @@ def _version(version: StoredVersion, path: str, known: Known, problems: dict[str
     parameters = known.upstreams[version.key]
     try:
         upstream = _upstream(parameters, Substitution(version.variables, known.variables), known.places)
+        if not upstream.hosts:
+            problems[version.listed] = _lack(parameters)
     except NotReplaceable as problem:
         problems[version.listed] = str(problem)
         upstream = GatewayUpstream(hosts=[])
@@ -133,6 +135,16 @@ def _version(version: StoredVersion, path: str, known: Known, problems: dict[str
         deprecated=parameters.deprecated,
         sunset=parameters.sunset,
     )
+
+
+def _lack(parameters: UpstreamParameters) -> str:
+    """Why there is no host."""
+    match parameters:
+        case EndpointParameters(endpoint=route):
+            return f"no online agent has the endpoint {route} ready"
+        case TriggerParameters(trigger=name):
+            return f"there is no web trigger or notebook endpoint '{name}' any more"
+    return "there is no host"
 
 
 def _upstream(parameters: UpstreamParameters, values: Substitution, places: Places) -> GatewayUpstream:
