@@ -204,6 +204,15 @@ async def test_sealed_bytes_stay_beside_the_body(store: Store, now: datetime) ->
     assert await store.sealed(BOOKS, emma.key) is None
 
 
+async def test_what_is_sealed_beside_several_is_read_at_once(store: Store, now: datetime) -> None:
+    books = [book(now, f"sealed-{number}") for number in range(4)]
+    await store.commit([insert(each, now, sealed=each.title.encode()) for each in books[:3]])
+    await store.commit([insert(books[3], now), Delete(BOOKS, books[2].key, now)])
+    found = await store.all_sealed(BOOKS, [*(each.key for each in books), new_id()])
+    assert found == {each.key: each.title.encode() for each in books[:2]}
+    assert await store.all_sealed(BOOKS, []) == {}
+
+
 async def test_what_no_column_can_hold_is_refused_by_name_and_found_nowhere(store: Store, now: datetime) -> None:
     for fields, name in (
         ({"title": "a\0b"}, "Title"),
