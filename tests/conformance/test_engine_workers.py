@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -188,6 +189,31 @@ async def test_a_run_whose_worker_dies_ends_as_unavailable(workers: Workers, mon
         async for _ in frames:
             pass
     await worker.wait()
+
+
+async def test_a_worker_ends_although_runs_keep_coming(workers: Workers) -> None:
+    ending, other = workers.processes
+
+    async def ask() -> None:
+        frames = workers.servers[0].run(RunRequest(id=uuid4().hex, document="import time; time.sleep(120)"))
+        with suppress(Unavailable, TooManyRequests):
+            async for _ in frames:
+                pass
+
+    async def keep_asking() -> None:
+        async with asyncio.TaskGroup() as asking:
+            while True:
+                asking.create_task(ask())
+                await asyncio.sleep(0.005)
+
+    asking = asyncio.create_task(keep_asking())
+    await asyncio.sleep(0.5)
+    ending.terminate()
+    async with asyncio.timeout(30):
+        await ending.wait()
+    asking.cancel()
+    await asyncio.wait({asking})
+    assert other.returncode is None
 
 
 async def nowhere(message: object) -> None:

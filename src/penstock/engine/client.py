@@ -13,6 +13,7 @@ from penstock.bus.failure import error_from
 from penstock.bus.message import Received
 from penstock.engine.inbox import Inbox
 from penstock.engine.message import (
+    NOBODY_THERE,
     SUBJECT,
     About,
     CompleteRequest,
@@ -155,7 +156,7 @@ class _Run:
             answer = arriving.result()
         finally:
             arriving.cancel()
-        if answer.headers.get("Status") == "503":
+        if answer.headers.get("Status") == NOBODY_THERE["Status"]:
             raise _NobodyThere
         error = error_from(answer.headers)
         if error is not None:

@@ -14,6 +14,8 @@ from penstock.kernel.errors import Unavailable
 SERVICE = "engine"
 SUBJECT = f"service.{SERVICE}"
 QUEUE = SERVICE
+NOBODY_THERE: Mapping[str, str] = {"Status": "503"}
+"""What the bus answers when nobody listens, and a worker that is ending."""
 _PIECE = 256 * 1024
 _HEADER = 5  # bytes: a counter, and whether more of the frame follows
 

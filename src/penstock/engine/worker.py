@@ -14,6 +14,7 @@ from penstock.bus.failure import error_headers
 from penstock.bus.message import Received
 from penstock.engine.engine import Engine
 from penstock.engine.message import (
+    NOBODY_THERE,
     QUEUE,
     SERVICE,
     SUBJECT,
@@ -41,15 +42,22 @@ class Worker:
         self._bus = bus
         self._engine = engine
         self._runs: dict[str, asyncio.Task[None]] = {}
+        self._begun: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """Takes requests within the block; at its end runs in progress are interrupted."""
+        """Takes requests within the block; at its end runs in progress are interrupted, and no others begin."""
         own = f"{SUBJECT}.{self.id}"
+        ending = False
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as runs:
 
             async def begin(request: Received) -> None:
-                runs.create_task(self._answer_run(request), name="run of a document")
+                if ending:
+                    await self._bus.notify(request.reply, headers=NOBODY_THERE)
+                    return
+                run = runs.create_task(self._answer_run(request), name="run of a document")
+                self._begun.add(run)
+                run.add_done_callback(self._begun.discard)
 
             for subject, handle, queue in (
                 (f"{SUBJECT}.run", begin, QUEUE),
@@ -70,7 +78,8 @@ class Worker:
             try:
                 yield
             finally:
-                for run in self._runs.values():
+                ending = True
+                for run in self._begun:
                     run.cancel()
 
     async def _place(self, _: Received) -> bytes:
