@@ -22,7 +22,8 @@ from penstock.areas.apim.subscriptions import SubscriptionService
 from penstock.areas.apim.table.current import CurrentTable
 from penstock.areas.apim.table.http import TableOperations
 from penstock.areas.apim.table.quotas import Quotas
-from penstock.areas.apim.table.source import Surroundings, TableSource
+from penstock.areas.apim.table.source import TableSource
+from penstock.areas.apim.table.surroundings import Surroundings
 from penstock.areas.apim.table.verdicts import HostVerdicts
 from penstock.areas.apim.upstreams import Upstreams
 from penstock.areas.apim.usage.counts import UsageCounts
