@@ -32,9 +32,9 @@ class Catalog:
     async def whole(self) -> Object:
         """All versions in one; those that cannot be in it are named with the reason. Raises Unavailable."""
         merged = MergedDocument(await self._servers(), self._clock.now())
-        found = [
-            (version, await self._source(version)) for version in published_versions(await self._registers.current())
-        ]
+        versions = published_versions(await self._registers.current())
+        await self._sources.prepare(versions)
+        found = [(version, await self._source(version)) for version in versions]
         # A thousand versions take seconds, in which requests are to be answered.
         return await asyncio.to_thread(_merge, merged, found)
 

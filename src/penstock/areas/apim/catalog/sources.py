@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 _FRESH_SECONDS = 300.0
 _PATIENCE_SECONDS = 5.0
+_AT_ONCE = 16
 
 
 class Source(NamedTuple):
@@ -47,7 +49,7 @@ class DocumentSources:
         self._endpoints = endpoints
         self._scripts = scripts
         self._fetched: dict[str, Fetched] = {}
-        self._turn = asyncio.Lock()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
 
     async def of(self, version: PublishedVersion) -> Source:
         """Raises Malformed with the reason when there is none."""
@@ -64,6 +66,13 @@ class DocumentSources:
             case TriggerParameters(trigger=name):
                 return await self._of_trigger(name)
         raise Malformed("nothing says where its document is: Parameters.OpenApi takes an address, or the document")
+
+    async def prepare(self, versions: Sequence[PublishedVersion]) -> None:
+        """Asks the addresses of all of them side by side."""
+        addresses = {each.settings.open_api for each in versions if isinstance(each.settings.open_api, str)}
+        async with asyncio.TaskGroup() as group:
+            for address in sorted(addresses):
+                group.create_task(self._asked(address))
 
     def forget(self) -> None:
         """Has every address asked again."""
@@ -86,14 +95,18 @@ class DocumentSources:
             raise Malformed(f"nothing runs at the route of '{name}'") from None
 
     async def _of_address(self, address: str) -> SourceDocument:
-        async with self._turn:
+        known = await self._asked(address)
+        if known.document is None:
+            raise Malformed(f"its document cannot be had: {known.problem}")
+        return known.document
+
+    async def _asked(self, address: str) -> Fetched:
+        async with self._turns:
             known = self._fetched.get(address)
             if known is None or time.monotonic() - known.at > _FRESH_SECONDS:
                 known = await self._fetch(address, known.document if known is not None else None)
                 self._fetched[address] = known
-        if known.document is None:
-            raise Malformed(f"its document cannot be had: {known.problem}")
-        return known.document
+        return known
 
     async def _fetch(self, address: str, before: SourceDocument | None) -> Fetched:
         problem: str
