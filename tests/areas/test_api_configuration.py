@@ -117,7 +117,9 @@ async def test_each_problem_is_told_by_its_place_in_the_text(application: Applic
         connection={"connectTimeout": "01:00:00"},
     )
     answer = await application.apply(
-        api(name, prefix="a//b"), wrong, subscription(name, name, parameters={"rateLimit": {"calls": 0, "period": "00:00:00.5"}})
+        api(name, prefix="a//b"),
+        wrong,
+        subscription(name, name, parameters={"rateLimit": {"calls": 0, "period": "00:00:00.5"}}),
     )
     assert refused(answer) == {
         "documents[0].spec.prefix",
