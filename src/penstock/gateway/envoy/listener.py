@@ -67,7 +67,7 @@ def _connection_manager(folder: Path, access_log: Path, trusted_proxies: int) ->
             _discovered(oidc.FILTER, folder / Files.TOKENS, "jwt_authn.v3.JwtAuthentication"),
             _discovered(limits.FILTER, folder / Files.LIMITS, "local_ratelimit.v3.LocalRateLimit"),
             *decompression_filters(),
-            extension("router", _HTTP + "router.v3.Router"),
+            extension("router", _HTTP + "router.v3.Router", dynamic_stats=False),
         ],
         upgrade_configs=[{"upgrade_type": "websocket"}],
         access_log=[
