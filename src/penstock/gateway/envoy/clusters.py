@@ -22,7 +22,7 @@ _PLAIN = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
 _BUFFER = 64 * 1024
 _IDLE_SECONDS = 4.0
 """Many servers drop connections that were idle for 5 s; a request that is under way then is lost."""
-_MOST_RETRIES = {"budget_percent": {"value": 25}, "min_retry_concurrency": 10}
+_MOST_RETRIES = {"budget_percent": {"value": 25}, "min_retry_concurrency": 100}
 _NEVER = 0
 
 
