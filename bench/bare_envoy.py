@@ -89,6 +89,7 @@ async def _running(folder: Path, routes: list[Json], clusters: list[Json], *, lo
         *("--config-path", str(folder / "bootstrap.json"), "--concurrency", "1", "--disable-hot-restart"),
         *("--log-level", "error", *_FLUSH),
         env={},
+        start_new_session=True,  # as the gateway does, since the kernel shares time between sessions
     )
     try:
         await _listening(port)
