@@ -34,6 +34,11 @@ async def test_every_reference_in_the_document_is_defined(application: Applicati
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
+async def test_no_two_operations_have_the_same_id(application: Application) -> None:
+    ids = [operation.id for operation in application.platform.operations]
+    assert sorted(ids) == sorted(set(ids))
+
+
 async def test_every_operation_is_documented(application: Application) -> None:
     for operation in application.platform.operations:
         assert len(operation.docs.split("\n")[0]) > 8, f"{operation.declaration.path} needs a docstring"

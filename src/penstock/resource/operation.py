@@ -91,15 +91,14 @@ class Answer:
 class Operation:
     """A declared handler bound to its object.
 
-    name: unique in its area.
+    about: what its handlers are about. id: made of area, about unless that is the area itself, and handler.
     """
 
-    def __init__(self, area: str, handler: Handler, declaration: Declaration) -> None:
+    def __init__(self, area: str, about: str, handler: Handler, declaration: Declaration) -> None:
         self.declaration = declaration
         self.area = area
         self.handler = handler
-        several = len(_declarations(handler)) > 1
-        self.name = f"{handler.__name__}_{declaration.method.lower()}" if several else handler.__name__
+        self.id = _id(area, about, handler, declaration)
         self.docs = (handler.__doc__ or "").strip()
         self.path_names = re.findall(r"\{(\w+)\}", self.declaration.path)
         self.parameters = parameters_of(handler, set(self.path_names))
@@ -190,11 +189,18 @@ _UNCACHED = (("cache-control", "no-store"),)
 def operations_of(area: str, handlers: object) -> list[Operation]:
     """The operations declared on an object's methods."""
     methods = [getattr(handlers, name) for name in dir(type(handlers)) if not name.startswith("__")]
+    about = re.sub(r"(?:Operations|Handlers)$", "", type(handlers).__name__)
     return [
-        Operation(area, cast(Handler, method), declaration)
+        Operation(area, about, cast(Handler, method), declaration)
         for method in methods
         for declaration in _declarations(method)
     ]
+
+
+def _id(area: str, about: str, handler: Handler, declaration: Declaration) -> str:
+    noun = [] if area.removesuffix("s") == about.lower() else [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", about).lower()]
+    several = [declaration.method.lower()] if len(_declarations(handler)) > 1 else []
+    return "_".join([area, *noun, handler.__name__, *several])
 
 
 def _declarations(handler: object) -> tuple[Declaration, ...]:

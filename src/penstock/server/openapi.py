@@ -14,7 +14,7 @@ from penstock.server.schemas import schemas_of, without_null
 
 
 def openapi_document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
-    """The document. Component names are the Structs' names, operation ids the handlers' names."""
+    """The document. Component names are the Structs' names."""
     annotations = [annotation for operation in operations for annotation in _annotations(operation)]
     schemas, components = schemas_of([*annotations, Problem])
     by_annotation = dict(zip(map(repr, annotations), schemas, strict=False))
@@ -70,7 +70,7 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     summary, _, description = inspect.cleandoc(operation.docs).partition("\n")
     item: dict[str, Any] = {
         "tags": [operation.area],
-        "operationId": f"{operation.area}_{operation.name}",
+        "operationId": operation.id,
         "summary": summary.strip().rstrip("."),
         "parameters": [_parameter(p, schemas) for p in (*_path_parameters(operation), *operation.query.values())],
         "responses": _responses(operation, schemas),
