@@ -54,6 +54,13 @@ class GatewayProgram:
         out, _ = await process.communicate()
         return Ended(process.returncode or 0, out.decode(), "")
 
+    async def logged(self, api: str, calls: int) -> None:
+        """Returns when Envoy has written so many calls of an API into its log."""
+        log = self.folder / "gateway" / "envoy" / "access.log"
+        async with asyncio.timeout(PATIENCE):
+            while log.read_text().count(f'"route":"{api}/') < calls:
+                await asyncio.sleep(0.005)
+
     async def stop(self) -> int:
         """Ends it in good order; answers its exit code."""
         assert self._process is not None

@@ -17,9 +17,6 @@ from tests.areas.waiting import until
 from tests.gateway_program import GatewayProgram, PublishedApi, gateway_program
 from tests.http_sink import HttpSink, http_sink
 
-FLUSHED = 0.5
-"""Seconds within which Envoy has written what it served."""
-
 
 @pytest.fixture
 def unique_name() -> str:
@@ -78,6 +75,7 @@ async def test_a_gateway_that_is_killed_loses_and_doubles_no_call(
             for _ in range(20):
                 assert await api.call(program.address) == 204
                 made += 1
+            await program.logged(api.name, made)  # a line follows its answer by a moment
             await program.kill()
         await program.start()
         made += await api.answers(program.address)
@@ -90,7 +88,7 @@ async def test_an_envoy_that_is_killed_is_started_again_with_the_same_keys(
     gateway: GatewayProgram, api: PublishedApi
 ) -> None:
     made = await api.answers(gateway.address)
-    await asyncio.sleep(FLUSHED)
+    await gateway.logged(api.name, made)
     gateway.kill_envoy()
     made += await api.answers(gateway.address)
     assert sum((await api.counted(made)).values()) == made
