@@ -2,22 +2,19 @@
 
 import asyncio
 import collections
-import ctypes
 import os
 import re
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
 import structlog
 
 from penstock.kernel.errors import Unavailable
+from penstock.kernel.parent import asked_to_end_with
 from penstock.kernel.program import installed_program
 
 _log = structlog.get_logger(__name__)
-_libc = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 _LOG_LINE = re.compile(r"\[(?P<level>[A-Z]{3})\] ?(?P<text>.*)")
 _LONGEST_LINE = 1024 * 1024
 _READY_SECONDS = 30.0
@@ -47,7 +44,7 @@ class ServerProcess:
                 stderr=asyncio.subprocess.PIPE,
                 limit=_LONGEST_LINE,
                 start_new_session=True,  # Ctrl-C goes to us; the server is stopped after its clients
-                preexec_fn=_die_with(os.getpid()),
+                preexec_fn=asked_to_end_with(os.getpid()),
             )
         )
 
@@ -133,14 +130,3 @@ async def _has_ended(handle: int, timeout: float) -> bool:
     finally:
         loop.remove_reader(handle)
     return True
-
-
-def _die_with(parent: int) -> Callable[[], None]:
-    """Run in the child before nats-server: SIGTERM reaches it when the parent ends, however that happens."""
-
-    def ask_kernel() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # the parent ended before we asked
-            os._exit(1)
-
-    return ask_kernel

@@ -1,6 +1,5 @@
 """A process of ours that ends with us."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -10,9 +9,8 @@ from contextlib import suppress
 from typing import IO
 
 from penstock.cli.log_file import LogFile
+from penstock.kernel.parent import asked_to_end_with
 
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 _AT_ONCE = 1 << 16
 
 
@@ -65,7 +63,7 @@ class Child:
             stdout=subprocess.PIPE if self.log else None,
             stderr=subprocess.STDOUT if self.log else None,
             start_new_session=True,
-            preexec_fn=_end_with(os.getpid()),
+            preexec_fn=asked_to_end_with(os.getpid()),
         )
         if self._process.stdout is not None:
             os.set_blocking(self._process.stdout.fileno(), False)
@@ -90,15 +88,3 @@ class Child:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-
-
-def _end_with(parent: int) -> Callable[[], None]:
-    """Run in the child before its program: it is asked to stop when the parent ends, however that happens."""
-
-    def ask_kernel() -> None:
-        if _libc is not None:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # it ended before we asked
-                os._exit(1)
-
-    return ask_kernel

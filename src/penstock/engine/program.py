@@ -19,7 +19,8 @@ from penstock.engine.isolation import find_isolation
 from penstock.engine.message import SUBJECT
 from penstock.engine.settings import PREFIX, EngineSettings, engine_settings
 from penstock.engine.worker import Worker
-from penstock.kernel.errors import Invalid, PenstockError, naming_files
+from penstock.kernel.errors import Invalid, naming_files
+from penstock.kernel.exit_code import exit_code
 from penstock.kernel.log import set_up_log
 
 _log = structlog.get_logger(__name__)
@@ -97,19 +98,13 @@ async def _unused(engine: Engine, seconds: float) -> None:
 
 def main(environment: Mapping[str, str] = os.environ, arguments: Sequence[str] = ()) -> int:
     """Exit code: 0 stopped, 2 bad settings, 1 anything else. With the argument `embedded`, see `embedded`."""
-    try:
-        own = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
-        settings = engine_settings(own)
+
+    def run() -> None:
+        settings = engine_settings({name: value for name, value in environment.items() if name.startswith(PREFIX)})
         set_up_log(settings.log_format, settings.log_level)
         asyncio.run(embedded(settings) if "embedded" in arguments else work(settings))
-    except Invalid as error:
-        problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]
-        sys.stderr.write("\n".join(["The engine cannot start:", *problems, ""]))
-        return 2
-    except PenstockError as error:
-        sys.stderr.write(f"The engine cannot start: {error.detail}\n")
-        return 1
-    return 0
+
+    return exit_code("The engine", run)
 
 
 if __name__ == "__main__":

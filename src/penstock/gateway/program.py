@@ -25,6 +25,7 @@ from penstock.gateway.usage_file import UsageFile
 from penstock.gateway.usage_reporter import UsageReporter
 from penstock.kernel.clock import SystemClock
 from penstock.kernel.errors import Invalid, PenstockError, UnusableFile, naming_files
+from penstock.kernel.exit_code import exit_code
 from penstock.kernel.log import set_up_log
 from penstock.kernel.ownership import exposure
 from penstock.kernel.private_file import write_private
@@ -118,18 +119,13 @@ async def _told_to_stop() -> None:
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
     """Exit code: 0 stopped, 2 bad settings, 1 anything else."""
-    try:
+
+    def run() -> None:
         settings = gateway_settings({name: value for name, value in environment.items() if name.startswith(PREFIX)})
         set_up_log(settings.log_format, settings.log_level)
         uvloop.run(serve(settings))
-    except Invalid as error:
-        problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]
-        sys.stderr.write("\n".join(["The gateway cannot start:", *problems, ""]))
-        return 2
-    except PenstockError as error:
-        sys.stderr.write(f"The gateway cannot start: {error.detail}\n")
-        return 1
-    return 0
+
+    return exit_code("The gateway", run)
 
 
 if __name__ == "__main__":

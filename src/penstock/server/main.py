@@ -5,13 +5,13 @@ import gc
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 
 import structlog
 import uvloop
 
-from penstock.kernel.errors import Invalid, PenstockError, naming_files
+from penstock.kernel.errors import naming_files
+from penstock.kernel.exit_code import exit_code, tell
 from penstock.server.first_start import prepare_first_start
 from penstock.server.http import http_server, listening_socket
 from penstock.server.log import set_up_logs
@@ -27,18 +27,13 @@ _GARBAGE = 10_000  # objects made and not freed until the collector looks at the
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
     """Runs until SIGTERM or SIGINT. Returns the exit code: 0 stopped, 2 bad settings, 1 anything else."""
-    try:
+
+    def run() -> None:
         settings = server_settings(environment)
         set_up_logs(settings.log_format, settings.log_level)
         uvloop.run(serve(settings))
-    except Invalid as error:
-        problems = [f"  {e.field}: {e.message}" if e.field else f"  {e.message}" for e in error.errors]
-        _say("Penstock cannot start:", *problems)
-        return 2
-    except PenstockError as error:
-        _say(f"Penstock cannot start: {error.detail}")
-        return 1
-    return 0
+
+    return exit_code("Penstock", run)
 
 
 async def serve(settings: ServerSettings) -> None:
@@ -48,7 +43,7 @@ async def serve(settings: ServerSettings) -> None:
         with naming_files():
             password = await prepare_first_start(platform)
         if password:
-            _say(f"First Admin: admin, password {password} (shown only now)")
+            tell(f"First Admin: admin, password {password} (shown only now)")
         await _run(platform, listener)
 
 
@@ -78,8 +73,3 @@ def _spare_what_stays() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GARBAGE)
-
-
-def _say(*lines: str) -> None:
-    # Told to whoever started the program, whatever the log's form or level.
-    sys.stderr.write("\n".join(lines) + "\n")

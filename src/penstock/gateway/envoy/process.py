@@ -1,10 +1,7 @@
 """One run of Envoy as our child: its log becomes ours, and it ends with us."""
 
 import asyncio
-import ctypes
 import os
-import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -12,11 +9,10 @@ import structlog
 
 from penstock.gateway.envoy.log import FORMAT, EnvoyLog
 from penstock.kernel.errors import Unavailable
+from penstock.kernel.parent import asked_to_end_with
 from penstock.kernel.program import installed_program
 
 _log = structlog.get_logger(__name__)
-_libc = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 _LONGEST_LINE = 64 * 1024 * 1024
 _STOP_SECONDS = 5.0
 _FLUSH_MILLISECONDS = 10
@@ -51,7 +47,7 @@ class EnvoyProcess:
                 stderr=asyncio.subprocess.PIPE,
                 limit=_LONGEST_LINE,
                 start_new_session=True,  # Ctrl-C goes to us
-                preexec_fn=_die_with(os.getpid()),
+                preexec_fn=asked_to_end_with(os.getpid()),
             )
         except OSError as error:
             raise Unavailable(f"Envoy cannot be started: {error.strerror}") from None
@@ -81,14 +77,3 @@ class EnvoyProcess:
             if not line:
                 return await self._process.wait()
             self.log.take(line.decode(errors="replace").rstrip())
-
-
-def _die_with(parent: int) -> Callable[[], None]:
-    """Run in the child before Envoy: it gets SIGTERM, and writes its log out, when the parent ends in any way."""
-
-    def ask_kernel() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # the parent ended before we asked
-            os._exit(1)
-
-    return ask_kernel

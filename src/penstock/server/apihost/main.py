@@ -5,7 +5,6 @@ import hmac
 import os
 import secrets
 import signal
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -23,7 +22,8 @@ from penstock.flow.commands.command import AGENT_MARKER
 from penstock.flow.commands.guard import Guard
 from penstock.kernel.actor import Actor, Role
 from penstock.kernel.clock import SystemClock
-from penstock.kernel.errors import Forbidden, Invalid, PenstockError, Unauthenticated, naming_files
+from penstock.kernel.errors import Forbidden, Invalid, Unauthenticated, naming_files
+from penstock.kernel.exit_code import exit_code, tell
 from penstock.kernel.ids import new_id
 from penstock.kernel.ownership import exposure
 from penstock.packages.index import PackageIndex
@@ -59,17 +59,13 @@ class KeyCheck:
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
     """Runs until SIGTERM or SIGINT. Returns the exit code: 0 stopped, 2 bad settings, 1 anything else."""
-    try:
+
+    def run() -> None:
         settings = apihost_settings(environment)
         set_up_logs(settings.log_format, settings.log_level)
         uvloop.run(serve(settings))
-    except Invalid as error:
-        _say("The API host cannot start:", *(f"  {e.field}: {e.message}" for e in error.errors))
-        return 2
-    except PenstockError as error:
-        _say(f"The API host cannot start: {error.detail}")
-        return 1
-    return 0
+
+    return exit_code("The API host", run)
 
 
 async def serve(settings: ApiHostSettings) -> None:
@@ -126,9 +122,5 @@ def _folder(settings: ApiHostSettings) -> Path:
 
 def _made_key() -> str:
     key = secrets.token_urlsafe(24)
-    _say(f"Key for this run: {key} (shown only now; {PREFIX}KEY sets one)")
+    tell(f"Key for this run: {key} (shown only now; {PREFIX}KEY sets one)")
     return key
-
-
-def _say(*lines: str) -> None:
-    sys.stderr.write("\n".join(lines) + "\n")
