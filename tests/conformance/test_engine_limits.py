@@ -182,7 +182,6 @@ async def test_folders_of_an_engine_that_was_killed_go_with_the_next_start(
     monkeypatch.setenv("TMPDIR", str(short))
     left = short / "penstock-kernels-left"
     left.mkdir()
-    (left / "lock").touch()
     with runtime_folder() as first, runtime_folder() as second:
         assert not left.exists()
         assert first.exists()

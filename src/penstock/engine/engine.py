@@ -1,10 +1,10 @@
 """The engine of one machine: runs documents and completes code, within limits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from time import perf_counter
 
 import msgspec
@@ -30,6 +30,7 @@ from penstock.engine.starter import KernelStarter
 from penstock.engine.turns import Turns
 from penstock.engine.usage import ProcessTable
 from penstock.kernel.errors import Invalid, PenstockError, TooManyRequests, Unavailable
+from penstock.kernel.run_folder import RunFolder
 
 _log = structlog.get_logger(__name__)
 
@@ -199,7 +200,7 @@ async def open_engine(isolation: Isolation) -> AsyncIterator[Engine]:
     """An engine that keeps kernels ready, and ends all of them in the end."""
     async with AsyncExitStack() as stack:
         parent = stack.enter_context(runtime_folder())
-        cache = Path(isolation.settings.folder or stack.enter_context(TemporaryDirectory(prefix="penstock-engine-")))
+        cache = Path(isolation.settings.folder) if isolation.settings.folder else stack.enter_context(_passing_cache())
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         starter = KernelStarter(isolation, parent, cache / "completion")
         stack.callback(starter.close)
@@ -212,6 +213,12 @@ async def open_engine(isolation: Isolation) -> AsyncIterator[Engine]:
         finally:
             keeping.cancel()
             await asyncio.wait({keeping})
+
+
+@contextmanager
+def _passing_cache() -> Iterator[Path]:
+    with RunFolder(Path(gettempdir()), "penstock-engine-") as folder:
+        yield folder.path
 
 
 def _made(file: MadeFile) -> Made:

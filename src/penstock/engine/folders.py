@@ -1,8 +1,6 @@
 """The folders of kernels: for sockets, and to work in."""
 
-import fcntl
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from penstock.kernel.errors import Unavailable
+from penstock.kernel.run_folder import RunFolder
 
 CONNECTION_FILE = "connection.json"
 _PREFIX = "penstock-kernels-"
-_LOCK = "lock"
 _LONGEST_PARENT = 48  # the path of a socket has to fit into 107 bytes
 
 
@@ -57,16 +55,9 @@ def remove_folders(folders: KernelFolders) -> None:
 @contextmanager
 def runtime_folder() -> Iterator[Path]:
     """A folder for kernels' folders, gone in the end; those of engines that were killed go now. Raises Unavailable."""
-    parent = _parent()
-    _remove_leftovers(parent)
-    folder = parent / f"{_PREFIX}{secrets.token_hex(6)}"
-    folder.mkdir(mode=0o711)
-    with (folder / _LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    with RunFolder(_parent(), _PREFIX) as folder:
+        folder.path.chmod(0o711)  # each kernel's user passes through
+        yield folder.path
 
 
 def _parent() -> Path:
@@ -74,15 +65,3 @@ def _parent() -> Path:
         if path and len(path) <= _LONGEST_PARENT and os.access(path, os.W_OK):
             return Path(path)
     raise Unavailable("there is no folder for kernels: set TMPDIR to one with a short path")
-
-
-def _remove_leftovers(parent: Path) -> None:
-    for folder in parent.glob(f"{_PREFIX}*"):
-        try:
-            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-                continue
-            with (folder / _LOCK).open("r") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # free: its engine has gone
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue

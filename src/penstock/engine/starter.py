@@ -6,7 +6,6 @@ import secrets
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import msgspec
@@ -21,6 +20,7 @@ from penstock.engine.output import Output
 from penstock.flow.commands.guard import Guard
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.ids import new_short_id
+from penstock.kernel.run_folder import RunFolder
 
 _READY_SECONDS = 60.0
 _SOCKETS = ("shell", "iopub", "stdin", "control", "hb")
@@ -73,14 +73,17 @@ class KernelStarter:
         """
         if self._cache.exists():
             return False
-        filled = Path(mkdtemp(dir=self._cache.parent, prefix="filling-"))
-        kernel = await self.start(language, warm=filled)
-        try:
-            for code in _WARM_UP:
-                await kernel.ask("complete_request", {"code": code, "cursor_pos": len(code)})
-        finally:
-            await kernel.close()
-        await asyncio.to_thread(_publish, filled, self._cache)
+        with RunFolder(self._cache.parent, "filling-") as folder:
+            folder.path.chmod(0o711)  # the kernel's user passes through
+            filled = folder.path / self._cache.name
+            filled.mkdir()
+            kernel = await self.start(language, warm=filled)
+            try:
+                for code in _WARM_UP:
+                    await kernel.ask("complete_request", {"code": code, "cursor_pos": len(code)})
+            finally:
+                await kernel.close()
+            await asyncio.to_thread(_publish, filled, self._cache)
         return True
 
     def close(self) -> None:
