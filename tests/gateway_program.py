@@ -13,6 +13,7 @@ import httpx
 import psutil
 
 from penstock.bus.credentials import BusKeys, UserCredential
+from penstock.gateway.program import ADDRESS
 from tests.application import Application
 from tests.areas.waiting import until
 from tests.http_sink import HttpSink
@@ -47,6 +48,12 @@ class GatewayProgram:
 
     async def start(self) -> None:
         self._process = await self._run(stdout=None)
+
+    async def ready(self) -> None:
+        """Returns when it serves at its address."""
+        async with asyncio.timeout(PATIENCE):
+            while not (self.folder / "gateway" / ADDRESS).exists():
+                await asyncio.sleep(0.01)
 
     async def attempt(self) -> Ended:
         """A start that is to fail."""

@@ -34,6 +34,7 @@ async def upstream() -> AsyncIterator[HttpSink]:
 async def gateway(application: Application, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProgram]:
     async with gateway_program(application, tmp_path_factory.mktemp("gateway"), "shared") as program:
         await program.start()
+        await program.ready()
         yield program
 
 

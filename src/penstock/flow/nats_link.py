@@ -11,6 +11,7 @@ from nats.errors import Error as NatsError
 from nats.errors import SlowConsumerError
 
 from penstock.egress.nats_address import NatsAddress
+from penstock.egress.nats_flush import flushed
 from penstock.flow.context import FlowContext
 from penstock.flow.failures.errors import FlowError
 from penstock.flow.listener import Level
@@ -62,7 +63,7 @@ class NatsLink:
         client, self._client = self._client, None
         with suppress(NatsError, OSError, TimeoutError):
             if client.is_connected:
-                await client.flush(_FLUSH_SECONDS)
+                await flushed(client, _FLUSH_SECONDS)
         with suppress(NatsError, OSError, TimeoutError):
             await client.close()
 

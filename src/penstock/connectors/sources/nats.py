@@ -19,6 +19,7 @@ from penstock.connectors.kind import Secret
 from penstock.connectors.source import Emit, Finding, Findings, Position, SourceFailed, SourceKind
 from penstock.connectors.source_surroundings import SourceSurroundings
 from penstock.egress.nats_address import NatsAddress
+from penstock.egress.nats_flush import flushed
 from penstock.kernel.errors import FieldError, Invalid
 from penstock.kernel.ids import new_id
 
@@ -121,7 +122,7 @@ class NatsSource(SourceKind, frozen=True):
         subscription = await client.subscribe(
             self.subject, queue=self.queue or "", pending_msgs_limit=_WAITING, pending_bytes_limit=-1
         )
-        await client.flush(_CONNECT_SECONDS)
+        await flushed(client, _CONNECT_SECONDS)
         await emit(Findings())
         while True:
             message = await subscription.next_msg(timeout=None)

@@ -11,6 +11,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 
+from penstock.egress.nats_flush import flushed
 from penstock.flow.body import BodyUnsuitable, body_of, bytes_of
 from penstock.flow.component import Consumer, Producer
 from penstock.flow.context import FlowContext
@@ -70,7 +71,7 @@ class Nats(Consumer, Producer, frozen=True, kw_only=True):
                 _take(answer, exchange)
             else:
                 await client.publish(self.topic, body, self.reply_subject, headers)
-                await client.flush(max(1, round(self.connection_timeout.total_seconds())))
+                await flushed(client, max(1, round(self.connection_timeout.total_seconds())))
         except NatsTimeout:
             raise NatsFailed(f"nobody answered on '{self.topic}' within {self.request_timeout}") from None
         except (NatsError, OSError) as error:
@@ -118,7 +119,7 @@ class Nats(Consumer, Producer, frozen=True, kw_only=True):
             )
             if self.max_messages:
                 await subscription.unsubscribe(self.max_messages)
-            await client.flush(max(1, round(self.connection_timeout.total_seconds())))
+            await flushed(client, max(1, round(self.connection_timeout.total_seconds())))
         except (NatsError, OSError) as error:
             raise NatsFailed(f"'{self.topic}' cannot be subscribed to: {type(error).__name__}") from None
         return subscription
