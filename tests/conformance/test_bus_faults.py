@@ -344,3 +344,15 @@ async def test_the_server_ends_with_a_parent_that_is_killed(tmp_path: Path) -> N
     parent.kill()
     await parent.wait()
     await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_whoever_stops_connecting_is_stopped(server: EmbeddedServer, keys: BusKeys) -> None:
+    for pauses in range(60):
+        connecting = asyncio.create_task(Bus.connect(server.url, keys.server_user(), name="test"))
+        for _ in range(pauses):
+            await asyncio.sleep(0.0002)
+        stopped = connecting.cancel()
+        await asyncio.wait([connecting])
+        assert connecting.cancelled() == stopped
+        if not stopped:
+            await connecting.result().close()

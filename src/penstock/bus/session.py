@@ -73,6 +73,10 @@ class Session:
             )
             self._inbox = self.client.new_inbox() + "."
             await self.client.listen(self._inbox + "*", self._answered)
+            _check_not_cancelled()
+        except asyncio.CancelledError:
+            await self.client.close()
+            raise
         except (Error, OSError, TimeoutError) as error:
             await self.client.close()  # nats-py leaves the socket open when the handshake fails
             if "authorization" in str(error).lower() or "authentication" in str(error).lower():
@@ -246,3 +250,10 @@ class _Question:
         """Nobody waits any more; an error that came too late is no news."""
         if self.answered.done() and not self.answered.cancelled():
             self.answered.exception()
+
+
+def _check_not_cancelled() -> None:
+    """nats-py waits by `asyncio.wait_for`, which before Python 3.12 may lose a cancellation."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
