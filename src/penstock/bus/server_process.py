@@ -10,6 +10,7 @@ from typing import Self
 
 import structlog
 
+from penstock.kernel.child_output import lines
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.parent import asked_to_end_with
 from penstock.kernel.program import installed_program
@@ -72,8 +73,7 @@ class ServerProcess:
 
     async def _follow(self) -> int:
         """Turns log lines into ours until the server ends; returns its exit status."""
-        assert self._process.stderr is not None
-        async for line in self._process.stderr:
+        async for line in lines(self._process.stderr):
             self._report(line.decode(errors="replace").rstrip())
         return await self._process.wait()
 

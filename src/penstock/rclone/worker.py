@@ -11,6 +11,7 @@ from typing import Any, Self
 import httpx
 import msgspec
 
+from penstock.kernel.child_output import lines
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.ids import new_id
 from penstock.kernel.program import installed_program
@@ -155,14 +156,7 @@ class RcloneWorker:
         raise Unavailable(f"rclone does not start: {self._last or 'it says nothing'}")
 
     async def _follow(self) -> None:
-        assert self._process.stderr is not None
-        while True:
-            try:
-                line = await self._process.stderr.readline()
-            except ValueError:  # longer than any line that tells something
-                continue
-            if not line:
-                break
+        async for line in lines(self._process.stderr):
             self._take(read_line(line))
         await self._process.wait()
 

@@ -8,6 +8,7 @@ from typing import Self
 import structlog
 
 from penstock.gateway.envoy.log import FORMAT, EnvoyLog
+from penstock.kernel.child_output import lines
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.parent import asked_to_end_with
 from penstock.kernel.program import installed_program
@@ -68,12 +69,6 @@ class EnvoyProcess:
         await self.exited
 
     async def _follow(self) -> int:
-        assert self._process.stderr is not None
-        while True:
-            try:
-                line = await self._process.stderr.readline()
-            except ValueError:  # longer than any line that tells something
-                continue
-            if not line:
-                return await self._process.wait()
+        async for line in lines(self._process.stderr):
             self.log.take(line.decode(errors="replace").rstrip())
+        return await self._process.wait()
