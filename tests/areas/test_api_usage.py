@@ -176,10 +176,12 @@ async def test_a_quota_counts_calls_that_were_let_in(application: Application, g
 
 
 async def test_calls_are_in_the_metrics(application: Application, gateway: GatewayLink, name: str) -> None:
+    async def shown() -> dict[str, float]:
+        lines = (await application.reader.get("/metrics")).text.splitlines()
+        return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if name in line}
+
     await gateway.tell(gateway.report(calls(name, "shop", 3), calls(name, "shop", 1, status=500, ms=60)))
-    await counted(application, name, 4)
-    text = (await application.reader.get("/metrics")).text
-    found = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if name in line}
+    found = await until(shown)
     of_calls = {key: value for key, value in found.items() if key.startswith("penstock_api_calls_total")}
     assert sorted(of_calls.values()) == [1, 3]
     assert sum(value for key, value in found.items() if key.startswith("penstock_api_call_seconds_count")) == 4
