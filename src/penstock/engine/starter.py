@@ -20,6 +20,7 @@ from penstock.engine.output import Output
 from penstock.flow.commands.guard import Guard
 from penstock.kernel.errors import Unavailable
 from penstock.kernel.ids import new_short_id
+from penstock.kernel.parent import asked_to_end_with
 from penstock.kernel.run_folder import RunFolder
 
 _READY_SECONDS = 60.0
@@ -116,6 +117,7 @@ class KernelStarter:
                     stderr=asyncio.subprocess.PIPE,
                     pass_fds=command.handles,
                     start_new_session=True,
+                    preexec_fn=asked_to_end_with(os.getpid()),  # bubblewrap asks as well, a moment too late
                 )
         except OSError as error:
             raise Unavailable(f"the kernel {language.name} cannot be started: {error}") from None
